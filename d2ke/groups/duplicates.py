@@ -303,28 +303,23 @@ def _restored(values: Any) -> Duplicates:
         name: ComparedColumn.of_one_table(Column(objects, missing), radius, distance, params)
         for name, (objects, missing, radius, distance, params) in values["columns"].items()
     }
-    firsts, numbers, pairs = values["firsts"], values["numbers"], values["pairs"]
-    n, k, labels = len(firsts), len(columns), values["labels"]
-    rows = Copies(firsts, numbers, np.bincount(numbers, minlength=n))
-    frequencies = Frequencies(values["searched"], values["shares"], values["factors"])
-    basis = Basis(columns, rows=rows, frequencies=frequencies, **{x: values[x] for x in _KEPT})
-    evidence, n_levels = values["evidence"], len(EDGES)
+    numbers, labels = values["numbers"], values["labels"]
+    n, m, k, n_levels = len(values["firsts"]), len(values["pairs"]), len(columns), len(EDGES)
     shapes = {
-        "labels": (labels, (n,)), "pairs": (pairs, (len(pairs), 2)),
-        "odds": (basis.odds, (len(pairs),)), "levels": (basis.levels, (k, len(pairs))),
-        "searched": (frequencies.searched, (k,)), "evidence": (evidence, (k, n_levels)),
-        "shares": (frequencies.shares, (k, N_NEAR)), "factors": (frequencies.factors, (k,)),
+        "labels": (n,), "pairs": (m, 2), "odds": (m,), "levels": (k, m), "searched": (k,),
+        "evidence": (k, n_levels), "shares": (k, N_NEAR), "factors": (k,),
     }  # fmt: skip
-    for name, (array, shape) in shapes.items():
-        if array.shape != shape:
-            raise ValueError(f"{name} has shape {array.shape}, not {shape}")
-    ranges = {
-        "firsts": (firsts, len(numbers)), "numbers": (numbers, n), "pairs": (pairs, n),
-        "levels": (basis.levels, n_levels + 1), "labels": (labels, n),
-    }  # fmt: skip
-    for name, (array, end) in ranges.items():
+    for name, shape in shapes.items():
+        if values[name].shape != shape:
+            raise ValueError(f"{name} has shape {values[name].shape}, not {shape}")
+    ends = {"firsts": len(numbers), "numbers": n, "pairs": n, "levels": n_levels + 1, "labels": n}
+    for name, end in ends.items():
+        array = values[name]
         if array.dtype.kind != "i" or array.min(initial=0) < 0 or array.max(initial=0) >= end:
             raise ValueError(f"{name} is not of whole numbers from 0 to {end - 1}")
+    rows = Copies(values["firsts"], numbers, np.bincount(numbers, minlength=n))
+    frequencies = Frequencies(values["searched"], values["shares"], values["factors"])
+    basis = Basis(columns, rows=rows, frequencies=frequencies, **{x: values[x] for x in _KEPT})
     check_cleaning(basis.clean)
     Linkage.of(basis.linkage, values["threshold"])
     if not isinstance(values["offset"], float) or not np.isfinite(values["offset"]):
@@ -333,9 +328,9 @@ def _restored(values: Any) -> Duplicates:
         raise ValueError(f"names are {basis.names!r}, without those of compared columns")
     if not n or not (rows.counts > 0).all() or not np.bincount(labels).all():
         raise ValueError("there are rows or groups without a row")
-    for name, one in columns.items():
-        if one.x.missing.shape != (n,) or len(one.x.values) != len(one.x.rows):
+    for name, column in columns.items():
+        if column.x.missing.shape != (n,) or len(column.x.values) != len(column.x.rows):
             raise ValueError(f"column {name!r} does not have {n} rows")
-        not_negative("radius", one.radius)
-    weights = PairWeights(tuple(columns), EDGES, evidence, values["offset"])
+        not_negative("radius", column.radius)
+    weights = PairWeights(tuple(columns), EDGES, values["evidence"], values["offset"])
     return Duplicates.of(labels, values["threshold"], weights, basis)
