@@ -36,21 +36,18 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
     names = options.objects
     columns = ColumnNames(tuple(names), rows=options.ids)
     held = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
-    records, ids = held.objects, held.ids
-    radii = options.radius
-    known = None
+    records, ids, known = held.objects, held.ids, None
     if options.pairs is not None:
         known = _read_pairs(Path(options.pairs), records, options.ids is not None, session)
     duplicates = linking.dedupe(
         records,
-        radius=radii if isinstance(radii, dict) else dict.fromkeys(names, radii),
+        radius=options.radius,
         distance=dict.fromkeys(names, options.distance),
         clean=options.clean.split(",") if options.clean else (),
         threshold=0.5 if options.threshold is None else options.threshold,
         known=known,
         linkage=options.linkage or "average",
-        n_threads=session.n_threads,
-        progress=session.progress,
+        **session.computing,
     )
     sizes = np.bincount(duplicates.labels)
     summary = (
@@ -78,12 +75,12 @@ def _assign(options: argparse.Namespace, session: Session) -> None:
     names = list(found.basis.columns)
     columns = ColumnNames(tuple(names), rows=options.ids)
     held = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
-    new = found.assign(held.objects, n_threads=session.n_threads, progress=session.progress)
-    joined = int(np.isin(new.labels, found.labels).sum())
+    new = found.assign(held.objects, **session.computing)
+    others = new.labels[new.labels >= len(found.examples)]
     session.report(
-        f"{joined} of {len(new.labels)} rows join groups of {options.groups}; the others found "
-        f"{len(np.unique(new.labels[~np.isin(new.labels, found.labels)]))}. Pairs of groups that "
-        f"rows would join to one another: {len(new.bridges)}."
+        f"{len(new.labels) - len(others)} of {len(new.labels)} rows join groups of "
+        f"{options.groups}; the others found {len(np.unique(others))}. Pairs of groups that rows "
+        f"would join to one another: {len(new.bridges)}."
     )
     write_columns(Path(options.out), columns_of(new, held.ids))
     session.report(f"groups: {options.out}")
@@ -142,11 +139,7 @@ def _sections(records: Records, ids: np.ndarray, duplicates: Duplicates) -> list
     i, j = duplicates.pairs.T
     together = duplicates.labels[i] == duplicates.labels[j]
     nearest = np.argsort(np.abs(distances - threshold), kind="stable")
-    inside = distances <= threshold
-    sides = (
-        ("Nearest to the cut, below it", inside),
-        ("Nearest to the cut, above it", ~inside),
-    )
+    inside, heading = distances <= threshold, "Nearest to the cut,"
     result = [
         Section(
             "Probabilities",
@@ -157,7 +150,7 @@ def _sections(records: Records, ids: np.ndarray, duplicates: Duplicates) -> list
             picture((5.5, 3.2), _draw_distances, duplicates, together),
         )
     ]
-    for heading, side in sides:
+    for where, side in (("below", inside), ("above", ~inside)):
         rows = [
             [
                 f"{distances[pair]:.4g}",
@@ -167,9 +160,8 @@ def _sections(records: Records, ids: np.ndarray, duplicates: Duplicates) -> list
             for pair in nearest[side[nearest]][:10].tolist()
         ]
         columns = ["not a match", "one group", "row", "other row"] if rows else []
-        result.append(
-            Section(heading, "" if rows else "There are none.", columns=columns, rows=rows)
-        )
+        note = "" if rows else "There are none."
+        result.append(Section(f"{heading} {where} it", note, columns=columns, rows=rows))
     return result
 
 

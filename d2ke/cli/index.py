@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -15,22 +15,23 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.text import listed, show
 from d2ke.cli.commands import INDEX
 from d2ke.cli.object_files import (
-    chosen_distance,
     how_of,
     read,
+    read_compared,
     read_records,
     refuse,
     reported_warnings,
 )
 from d2ke.cli.result_files import InputError
 from d2ke.cli.session import Session
-from d2ke.distances.registry import find_distance
 from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.labelled import open_columns
 from d2ke.io.manifest import check_replaceable
 from d2ke.neighbors.graph import graph_of, nearest_first
 from d2ke.neighbors.index import Index
 from d2ke.objects.column_names import ColumnNames
+
+Graph: TypeAlias = tuple[sparse.csr_array, np.ndarray | None, np.ndarray | None]  # with both ids
 
 
 def index(options: argparse.Namespace, session: Session) -> None:
@@ -67,9 +68,7 @@ def index(options: argparse.Namespace, session: Session) -> None:
         session.report(str(held)[1:-1])
 
 
-def neighbors_in(
-    options: argparse.Namespace, session: Session
-) -> tuple[sparse.csr_array, np.ndarray | None, np.ndarray | None]:
+def neighbors_in(options: argparse.Namespace, session: Session) -> Graph:
     """Return the graph of the neighbours that objects of a file have in an index, and all ids."""
     more = ("distance", "parameter", *["include_self"] * options.include_self)
     refuse(options, more, "does not go with --index")
@@ -116,10 +115,7 @@ def _build(options: argparse.Namespace, session: Session) -> None:
         raise FileNotFoundError(f"cannot write {out}: the folder {out.parent} does not exist")
     if out.exists():
         check_replaceable(out)
-    if options.distance is not None:
-        find_distance(options.distance)
-    held = read(options, session, unlabelled=True)
-    distance, parameters = chosen_distance(options, held.objects)
+    held, distance, parameters = read_compared(options, session)
     with reported_warnings(session):
         built = Index(held.objects, distance=distance, ids=held.ids, **parameters)
         built.save(out, n_threads=session.n_threads)
