@@ -405,7 +405,7 @@ group, the row that is nearest to the others.
             }),
         ],
         TABLES,
-        (("file", "the table"), ("pairs", "pairs")),
+        (("file", "the table"), ("pairs", "pairs"), ("groups", "the saved groups")),
     ),
     _of_similarities(
         "cluster",

@@ -121,7 +121,7 @@ def test_equal_ids_stay_unless_pairs_name_them(table, capsys):
 
 
 def test_new_rows_join_saved_groups(table, capsys):
-    groups, new, out = (table.with_name(name) for name in ("groups.d2ke", "new.csv", "labels.csv"))
+    groups, new, out = (table.with_name(name) for name in ("groups.h5", "new.csv", "labels.csv"))
     assert run(table, "--clean", "case,punctuation", "--save", groups)[0] == 0
     new.write_text("id,name,address\nd1,john smith,elm rd 1\nd2,Zoe Park,\nd3,ZOE PARK,\n", "utf-8")
     words = "--with", groups, "--ids", "id", "--out", out, "--threads", "1"
@@ -140,6 +140,12 @@ def test_new_rows_join_saved_groups(table, capsys):
     ]
     command, _, *options = shlex.split(lines[-1].removeprefix("next: d2ke "))
     assert main([command, str(new), *options[:-1], str(out)]) == 0
+    assert main(["dedupe", str(new), *map(str, words), "--save", str(groups)]) == 0
+    assert len(d2ke.load_duplicates(groups).labels) == 8
+    capsys.readouterr()
+    for option, file, other in (("--save", new, "table"), ("--out", groups, "saved groups")):
+        assert main(["dedupe", str(new), *map(str, words), option, str(file)]) == 2
+        assert f"and the {other} are the same file" in capsys.readouterr().err
     assert main(["dedupe", str(new), *map(str, words), "--radius", "2"]) == 2
     assert "radius (--radius) does not go with --with" in capsys.readouterr().err
     assert main(["dedupe", str(table), "--objects", "name", "--out", str(out)]) == 2
