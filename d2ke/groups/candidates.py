@@ -48,20 +48,20 @@ class ComparedColumn:
     radius: float
 
     @classmethod
-    def of_one_table(cls, column: Column, radius: float, distance: Any, params: Any) -> Self:
+    def from_column(cls, column: Column, radius: float, distance: Any, params: Any) -> Self:
         """Compare the rows of a column with each other."""
         return cls(column, column, check_pairs(column.values, None, distance, params), radius)
 
-    def take(self, rows: np.ndarray, others: np.ndarray) -> ComparedColumn:
+    def take(self, rows: np.ndarray, y_rows: np.ndarray) -> ComparedColumn:
         """Return the column of some rows of x and of y."""
         x = self.x.take(rows)
-        y = x if self.y is self.x else self.y.take(others)
+        y = x if self.y is self.x else self.y.take(y_rows)
         return replace(self, x=x, y=y, pairs=replace(self.pairs, x=x.values, y=y.values))
 
     def append(self, new: Column) -> ComparedColumn:
         """Return the column of one table with later rows at its end."""
         pairs = self.pairs
-        return self.of_one_table(join([self.x, new]), self.radius, pairs.distance, pairs.params)
+        return self.from_column(join([self.x, new]), self.radius, pairs.distance, pairs.params)
 
     def beside_all(self, rows: np.ndarray) -> ComparedColumn:
         """Return the column with some rows of one table as x, and all as y."""
@@ -246,12 +246,12 @@ def compare_tables(
         called = names
         if has_columns:
             called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
-        chosen = by_column.get(name) if isinstance(distance, Mapping) else distance
-        columns[name] = _compare(x[name], y[name], chosen, value or EQUAL, called, steps)
-    rows = distinct_rows([column.x for column in columns.values()])
-    others = rows if Y is None else distinct_rows([column.y for column in columns.values()])
-    columns = {name: column.take(rows.firsts, others.firsts) for name, column in columns.items()}
-    return ComparedTables(columns, rows, others, n_threads, tuple(x) if has_columns else None)
+        by = by_column.get(name) if isinstance(distance, Mapping) else distance
+        columns[name] = _compare(x[name], y[name], by, value or EQUAL, called, steps)
+    x_rows = distinct_rows([column.x for column in columns.values()])
+    y_rows = x_rows if Y is None else distinct_rows([column.y for column in columns.values()])
+    columns = {name: column.take(x_rows.firsts, y_rows.firsts) for name, column in columns.items()}
+    return ComparedTables(columns, x_rows, y_rows, n_threads, tuple(x) if has_columns else None)
 
 
 def read_later(

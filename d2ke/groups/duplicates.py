@@ -28,7 +28,7 @@ from d2ke.groups.pair_weights import (
     levels_of,
     near_counts,
 )
-from d2ke.groups.record_groups import Linkage, group_medoids, grown, memberships
+from d2ke.groups.record_groups import Linkage, extend_groups, group_medoids, membership_odds
 from d2ke.objects.copies import Copies
 from d2ke.objects.records import Column
 
@@ -146,7 +146,7 @@ class Duplicates:
         near = near_counts(basis.levels, basis.odds, counted, basis.frequencies)
         counted = Multiplicities.of(pairs, rows)
         odds = later_odds(weights, basis.frequencies, distances, counted, near)
-        every = replace(
+        extended = replace(
             basis,
             columns=columns,
             rows=rows,
@@ -154,13 +154,14 @@ class Duplicates:
             odds=np.concatenate([basis.odds, odds]),
             levels=np.concatenate([basis.levels, levels_of(distances)], axis=1),
         )
-        before, counts, rule = self.labels[basis.rows.firsts], rows.counts, (every.odds, linkage)
-        labels, bridges = grown(before, basis.rows.counts, counts, every.pairs, *rule)
-        counted = Multiplicities.of(every.pairs, rows)
-        own, best, rivals = memberships(rows.numbers[n:], labels, counted, counts, *rule)
+        before, old, counts = self.labels[basis.rows.firsts], basis.rows.counts, rows.counts
+        odds = extended.odds
+        labels, bridges = extend_groups(before, old, counts, extended.pairs, odds, linkage)
+        counted, new_rows = Multiplicities.of(extended.pairs, rows), rows.numbers[n:]
+        own, best, rivals = membership_odds(new_rows, labels, counted, counts, odds, linkage)
         probabilities = np.where(np.isnan(own), expit(-best), expit(own))
         rivals = np.where(best >= linkage.cut, rivals, -1)
-        result = Duplicates.of(labels, self.threshold, weights, every)
+        result = Duplicates.of(labels, self.threshold, weights, extended)
         return Assigned(result.labels[n:], probabilities, bridges, rivals, result)
 
     def save(self, file: str | os.PathLike[str] | BinaryIO) -> None:
@@ -193,18 +194,17 @@ class Duplicates:
             **{name: getattr(basis.rows, name) for name in ("firsts", "numbers")},
             **vars(basis.frequencies),
             "columns": {
-                name: [one.x.values, one.x.missing, one.radius, one.pairs.distance,
-                       one.pairs.params]
-                for name, one in basis.columns.items()
+                name: [column.x.values, column.x.missing, column.radius, column.pairs.distance,
+                       column.pairs.params]
+                for name, column in basis.columns.items()
             },
             "labels": self.labels[basis.rows.firsts],
             "threshold": self.threshold,
             "evidence": weights.evidence,
             "offset": weights.offset,
         }  # fmt: skip
-        write_values(
-            file, "duplicates", values, [one.pairs.distance for one in basis.columns.values()]
-        )
+        distances = [column.pairs.distance for column in basis.columns.values()]
+        write_values(file, "duplicates", values, distances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +300,7 @@ _KEPT = ("names", "clean", "linkage", "pairs", "odds", "levels")
 def _restored(values: Any) -> Duplicates:
     """Make the result of what `save` wrote, and refuse parts that do not fit together."""
     columns = {
-        name: ComparedColumn.of_one_table(Column(objects, missing), radius, distance, params)
+        name: ComparedColumn.from_column(Column(objects, missing), radius, distance, params)
         for name, (objects, missing, radius, distance, params) in values["columns"].items()
     }
     numbers, labels = values["numbers"], values["labels"]

@@ -29,7 +29,7 @@ from d2ke.groups.pair_weights import (
 )
 from d2ke.groups.record_groups import (
     Linkage,
-    grouped,
+    group_rows,
     linked_one_to_one,
     linked_pairs,
     log_odds_of,
@@ -158,7 +158,7 @@ def dedupe(
     tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
     rule = Linkage.of(linkage, threshold)
     pairs, distances, odds, weights, frequencies = _match(tables, known, seed, progress)
-    labels = grouped(tables.x.counts, pairs, odds, rule)
+    labels = group_rows(tables.x.counts, pairs, odds, rule)
     basis = Basis(
         tables.columns,
         tables.names,

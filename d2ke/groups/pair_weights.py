@@ -143,12 +143,12 @@ def learn_weights(
             distant = matches[N_NEAR:].sum()
             # At most half as many matches are beyond the radius as within.
             matches[N_NEAR:] *= min(1, 0.5 * matches[:N_NEAR].sum() / distant)
-            others = counts[column] - matched if k > 1 else counts[column]
-            others = np.maximum(others, 0.02 * counts[column])
-            others += max(total / (counted.mean_partners * 1000), 0.1)
-            others[_MISSING - 1] += 1
-            evidence[column, :-1] = _evidence(matches[:-1], others[:-1])
-            shares[column] = np.cumsum(others[:N_NEAR]) / others[:-1].sum()
+            non_matches = counts[column] - matched if k > 1 else counts[column]
+            non_matches = np.maximum(non_matches, 0.02 * counts[column])
+            non_matches += max(total / (counted.mean_partners * 1000), 0.1)
+            non_matches[_MISSING - 1] += 1
+            evidence[column, :-1] = _evidence(matches[:-1], non_matches[:-1])
+            shares[column] = np.cumsum(non_matches[:N_NEAR]) / non_matches[:-1].sum()
         terms = _terms(levels, near, evidence, shares, match, counted, np.zeros(k))
         odds = offset + terms.sum(axis=0)
         match = expit(odds)
@@ -168,11 +168,11 @@ def later_odds(
     frequencies: Frequencies,
     distances: np.ndarray,
     counted: Multiplicities,
-    held: np.ndarray,
+    old_near: np.ndarray,
 ) -> np.ndarray:
     """Return the log-odds of later pairs, of which nothing is learned but who is near whom.
 
-    `held` has, for each column, how many rows that do not match are near each row by other pairs.
+    `old_near` has what `near_counts` returns of the pairs before.
     """
     levels, factors = levels_of(distances), frequencies.factors[:, None]
     near = _near_pairs(levels, frequencies.searched)
@@ -182,7 +182,7 @@ def later_odds(
     evidence = np.divide(evidence, factors, out=np.zeros_like(evidence), where=factors > 0)
     for _ in range(100):
         before = match
-        terms = _terms(levels, near, evidence, frequencies.shares, match, counted, held)
+        terms = _terms(levels, near, evidence, frequencies.shares, match, counted, old_near)
         odds = weights.offset + (factors * terms).sum(axis=0)
         match = expit(odds)
         if np.abs(match - before).max(initial=0) <= 1e-6:
@@ -197,8 +197,8 @@ def near_counts(
     result = np.zeros((len(levels), len(counted.partners), N_NEAR))
     for column, near in enumerate(_near_pairs(levels, frequencies.searched)):
         if near is not None:
-            others = expit(-odds[near])
-            result[column] = _count_near(levels[column, near], others, counted.at(near))
+            no_match = expit(-odds[near])
+            result[column] = _count_near(levels[column, near], no_match, counted.at(near))
     return result
 
 
@@ -234,16 +234,16 @@ def _terms(
     shares: np.ndarray,
     match: np.ndarray,
     counted: Multiplicities,
-    held: np.ndarray,
+    old_near: np.ndarray,
 ) -> np.ndarray:
     """Return what each column adds to the log-odds: its evidence, less if many rows are near."""
     terms = np.empty(levels.shape)
     for column, indices in enumerate(near):
         terms[column] = evidence[column, levels[column]]
         if indices is not None:
-            others, pairs = 1 - match[indices], counted.at(indices)
+            no_match, pairs = 1 - match[indices], counted.at(indices)
             terms[column, indices] -= _commonness(
-                levels[column, indices], others, shares[column], pairs, held[column]
+                levels[column, indices], no_match, shares[column], pairs, old_near[column]
             )
     return terms
 
@@ -261,9 +261,9 @@ def _tail(sample: np.ndarray, total: float) -> np.ndarray:
     return np.diff(sums, prepend=0)
 
 
-def _evidence(matches: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _evidence(matches: np.ndarray, non_matches: np.ndarray) -> np.ndarray:
     """Return the log ratios of two distributions, made not to increase (isotonic)."""
-    ratios = np.log(matches / matches.sum()) - np.log(others / others.sum())
+    ratios = np.log(matches / matches.sum()) - np.log(non_matches / non_matches.sum())
     blocks: list[tuple[float, float, int]] = []  # means, weights and sizes of the pools
     for block in zip(ratios.tolist(), matches.tolist(), [1] * len(ratios), strict=True):
         value, weight, size = block
@@ -277,31 +277,31 @@ def _evidence(matches: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def _commonness(
     levels: np.ndarray,
-    others: np.ndarray,
+    no_match: np.ndarray,
     share: np.ndarray,
     counted: Multiplicities,
-    held: np.ndarray | float = 0.0,
+    old_near: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return the logarithm of how many more rows are near than near any row.
 
-    `others` has the probabilities that near pairs do not match: rows that match do not make a name
-    common. `held` has how many rows other pairs put near each row.
+    `no_match` has the probabilities that near pairs do not match: matching rows do not make a name
+    common. `old_near` has how many rows earlier pairs put near each row.
     """
-    counts = (held + _count_near(levels, others, counted)).cumsum(axis=1)
+    counts = (old_near + _count_near(levels, no_match, counted)).cumsum(axis=1)
     result = np.zeros(len(levels))
     prior = 0.1  # neighbours that are counted beside those of a row
     for rows in counted.ends:
-        rest = np.maximum(counts[rows, levels] - others, 0)
+        rest = np.maximum(counts[rows, levels] - no_match, 0)
         expected = share[levels] * counted.partners[rows]
         result += np.log((rest + prior) / (expected + prior)) / 2
     return result
 
 
-def _count_near(levels: np.ndarray, others: np.ndarray, counted: Multiplicities) -> np.ndarray:
+def _count_near(levels: np.ndarray, no_match: np.ndarray, counted: Multiplicities) -> np.ndarray:
     """Return how many rows that do not match the pairs put near each row at each level."""
     counts = np.zeros(len(counted.partners) * N_NEAR)
     for rows, number in zip(counted.ends, counted.near, strict=True):
-        counts += np.bincount(rows * N_NEAR + levels, number * others, len(counts))
+        counts += np.bincount(rows * N_NEAR + levels, number * no_match, len(counts))
     return counts.reshape(-1, N_NEAR)
 
 

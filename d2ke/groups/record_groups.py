@@ -77,7 +77,7 @@ def log_odds_of(threshold: Any) -> float:
     return float(logit(1 - value))
 
 
-def grouped(
+def group_rows(
     counts: np.ndarray, pairs: np.ndarray, odds: np.ndarray, linkage: Linkage
 ) -> np.ndarray:
     """Return groups numbered by their first rows, from the log-odds of pairs to match.
@@ -94,7 +94,7 @@ def grouped(
     return _components(len(counts), merges)
 
 
-def grown(
+def extend_groups(
     before: np.ndarray,
     old: np.ndarray,
     counts: np.ndarray,
@@ -130,14 +130,14 @@ def grown(
     merges, refused = _merge(*between(slice(None), counts, sizes), sizes, linkage, n_groups)
     ends, values = between((i < n_old) & (j < n_old), old, old_sizes)
     bridges = sorted(refused - set(map(tuple, ends[values >= linkage.cut].tolist())))
-    parts = _components(n, merges)
-    labels = np.full(parts.max() + 1, -1)
-    labels[parts[:n_groups]] = np.arange(n_groups)
+    components = _components(n, merges)
+    labels = np.full(components.max() + 1, -1)
+    labels[components[:n_groups]] = np.arange(n_groups)
     labels[labels < 0] = np.arange(n_groups, len(labels))
-    return labels[parts[nodes]], np.array(bridges, np.int64).reshape(-1, 2)
+    return labels[components[nodes]], np.array(bridges, np.int64).reshape(-1, 2)
 
 
-def memberships(
+def membership_odds(
     rows: np.ndarray,
     labels: np.ndarray,
     counted: Multiplicities,
@@ -161,14 +161,14 @@ def memberships(
     values = linkage.between(groups, odds, numbers[shown], totals)
     near = values > far
     row, group, values = row[near], group[near], values[near]
-    own, best = np.full(len(labels), far), np.full(len(labels), far)
+    own_odds, best_odds = np.full(len(labels), far), np.full(len(labels), far)
     rival, inside = np.full(len(labels), -1), labels[row] == group
-    own[row[inside]] = values[inside]
-    own[sizes[labels] == 1] = np.nan
+    own_odds[row[inside]] = values[inside]
+    own_odds[sizes[labels] == 1] = np.nan
     row, group, values = row[~inside], group[~inside], values[~inside]
     order = np.lexsort((-group, values))  # the best last, the first of equal ones
-    best[row[order]], rival[row[order]] = values[order], group[order]
-    return own[rows], best[rows], rival[rows]
+    best_odds[row[order]], rival[row[order]] = values[order], group[order]
+    return own_odds[rows], best_odds[rows], rival[rows]
 
 
 def _components(n: int, pairs: np.ndarray) -> np.ndarray:
@@ -217,12 +217,12 @@ def _merge(
             old[p] = old.pop(q)
         if average:
             sizes[p] += sizes[q]
-        kept, lost = values[p], values.pop(q)
-        del kept[q], lost[p]
-        for r in lost:
+        with_p, with_q = values[p], values.pop(q)
+        del with_p[q], with_q[p]
+        for r in with_q:
             del values[r][q]
-        for r in {**kept, **lost}:
-            put(p, r, combine(kept.get(r, 0.0), lost.get(r, 0.0)))
+        for r in {**with_p, **with_q}:
+            put(p, r, combine(with_p.get(r, 0.0), with_q.get(r, 0.0)))
     return np.array(merges, np.int64).reshape(-1, 2), refused
 
 
@@ -247,15 +247,15 @@ def linked_pairs(
     rows, columns = x.counts[pairs[:, 0]], y.counts[pairs[:, 1]]
     numbers = rows * columns
     check_graph(int(numbers.sum()))
-    places = np.repeat(np.arange(len(pairs)), numbers)
+    indices = np.repeat(np.arange(len(pairs)), numbers)
     row, column = np.divmod(
-        np.arange(len(places)) - np.repeat(offsets_of(numbers)[:-1], numbers), columns[places]
+        np.arange(len(indices)) - np.repeat(offsets_of(numbers)[:-1], numbers), columns[indices]
     )
-    (members, starts), (others, firsts) = x.members(), y.members()
-    i = members[starts[pairs[places, 0]] + row]
-    j = others[firsts[pairs[places, 1]] + column]
+    (x_rows, x_starts), (y_rows, y_starts) = x.members(), y.members()
+    i = x_rows[x_starts[pairs[indices, 0]] + row]
+    j = y_rows[y_starts[pairs[indices, 1]] + column]
     order = np.lexsort((j, i))
-    return places[order], np.column_stack([i, j])[order]
+    return indices[order], np.column_stack([i, j])[order]
 
 
 def linked_one_to_one(
@@ -265,32 +265,32 @@ def linked_one_to_one(
 
     Equal rows are linked in their order. Returns sorted pairs of rows, and whose each is.
     """
-    (members, starts), (others, firsts) = x.members(), y.members()
-    free, left = firsts[:-1].copy(), starts[:-1].copy()  # the first free row of equal ones
-    chosen = []
+    (x_rows, x_starts), (y_rows, y_starts) = x.members(), y.members()
+    y_free, x_free = y_starts[:-1].copy(), x_starts[:-1].copy()  # the first free row of equal ones
+    linked = []
     order = np.argsort(-odds, kind="stable")
     for level in np.split(order, np.flatnonzero(np.diff(odds[order])) + 1):
         partners: dict[int, list[tuple[int, int]]] = {}
-        for place, (a, b) in zip(level.tolist(), pairs[level].tolist(), strict=True):
-            partners.setdefault(a, []).append((b, place))
-        queue = [(int(members[left[a]]), a) for a in partners if left[a] < starts[a + 1]]
+        for index, (a, b) in zip(level.tolist(), pairs[level].tolist(), strict=True):
+            partners.setdefault(a, []).append((b, index))
+        queue = [(int(x_rows[x_free[a]]), a) for a in partners if x_free[a] < x_starts[a + 1]]
         heapify(queue)
         while queue:
             i, a = heappop(queue)
-            open_ = [(others[free[b]], b, p) for b, p in partners[a] if free[b] < firsts[b + 1]]
-            if not open_:
+            free = [(b, index) for b, index in partners[a] if y_free[b] < y_starts[b + 1]]
+            if not free:
                 continue
-            j, b, place = min(open_)
-            chosen.append((i, int(j), place))
-            free[b] += 1
-            left[a] += 1
-            if left[a] < starts[a + 1]:
-                heappush(queue, (int(members[left[a]]), a))
-    links = np.array(sorted(chosen), np.int64).reshape(-1, 3)
+            j, b, index = min((y_rows[y_free[b]], b, index) for b, index in free)
+            linked.append((i, int(j), index))
+            y_free[b] += 1
+            x_free[a] += 1
+            if x_free[a] < x_starts[a + 1]:
+                heappush(queue, (int(x_rows[x_free[a]]), a))
+    links = np.array(sorted(linked), np.int64).reshape(-1, 3)
     # Rows without a link, though a row that is as near to one of theirs has it.
     levels, lost = np.unique(odds, return_inverse=True)[1], []
     for name, column, rows, first, end in (
-        ("left", 0, members, left, starts), ("right", 1, others, free, firsts)
+        ("left", 0, x_rows, x_free, x_starts), ("right", 1, y_rows, y_free, y_starts)
     ):  # fmt: skip
         mates = pairs[:, 1 - column] * len(pairs) + levels
         near = np.unique(pairs[np.isin(mates, mates[links[:, 2]]), column])

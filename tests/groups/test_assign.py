@@ -14,7 +14,7 @@ from test_group_copies import tables
 import d2ke
 from benchmarks.records import CLEAN, RADIUS, pair_scores, people
 from d2ke.groups.pair_weights import Multiplicities
-from d2ke.groups.record_groups import Linkage, grouped, grown, memberships
+from d2ke.groups.record_groups import Linkage, extend_groups, group_rows, membership_odds
 from d2ke.objects.copies import Copies, no_copies
 
 PEOPLE = {
@@ -218,7 +218,7 @@ class Oracle:
             return (values * weights).sum() / weights.sum()
         return values.max() if self.linkage == "single" else values.min()
 
-    def grown(self, held, old):
+    def extend(self, held, old):
         groups = [np.flatnonzero(held == g).tolist() for g in range(held.max(initial=-1) + 1)]
         n_held = len(groups)
         counts = np.append(old, self.counts[len(old) :])
@@ -257,15 +257,15 @@ def test_linkage_goes_on_from_the_groups_there_are(seed, n_old, n_new, linkage):
     held = np.unique(rng.integers(0, max(n_old, 1), n_old), return_inverse=True)[1]
     oracle = Oracle(counts, i, j, odds, cut, linkage)
     rule, pairs = Linkage(linkage, cut), np.column_stack([i, j])
-    labels, bridges = grown(held, old, counts, pairs, odds, rule)
-    groups, expected = oracle.grown(held, old)
+    labels, bridges = extend_groups(held, old, counts, pairs, odds, rule)
+    groups, expected = oracle.extend(held, old)
     for g, rows in enumerate(groups):
         assert (labels[rows] == labels[rows[0]]).all()
         assert g >= held.max(initial=-1) + 1 or labels[rows[0]] == g
     assert len(set(labels.tolist())) == len(groups) == labels.max() + 1
     assert set(map(tuple, bridges.tolist())) == expected
     if n_old == 0:
-        assert np.array_equal(labels, grouped(counts, pairs, odds, rule))
+        assert np.array_equal(labels, group_rows(counts, pairs, odds, rule))
     # And how well the new rows go with the groups; copies of a row pair with each other.
     alone = np.flatnonzero(counts > 1)
     again = rng.uniform(0, 4, len(alone))
@@ -276,7 +276,7 @@ def test_linkage_goes_on_from_the_groups_there_are(seed, n_old, n_new, linkage):
     rows = Copies(np.arange(n), numbers, counts)
     asked = np.arange(n_old, n)
     counted = Multiplicities.of(pairs, rows)
-    own, best, rivals = memberships(asked, labels, counted, counts, odds, rule)
+    own, best, rivals = membership_odds(asked, labels, counted, counts, odds, rule)
     combine = {"average": np.mean, "complete": np.min, "single": np.max}[linkage]
     for row, *got in zip(asked.tolist(), own, best, rivals, strict=True):
         place = int(np.flatnonzero(numbers == row)[0])
@@ -295,10 +295,10 @@ def test_linkage_goes_on_from_the_groups_there_are(seed, n_old, n_new, linkage):
 def test_copies_of_a_row_may_join_old_groups():
     rows, pairs = np.array([0, 1, 1]), (np.array([[0, 1], [1, 2]]), np.array([3.0, 5.0]))
     rule = Linkage("average", 0.0)
-    labels, bridges = grown(rows, np.ones(3, int), np.array([1, 9, 1]), *pairs, rule)
+    labels, bridges = extend_groups(rows, np.ones(3, int), np.array([1, 9, 1]), *pairs, rule)
     assert labels.tolist() == [0, 1, 1]
     assert bridges.tolist() == [[0, 1]]
-    _, bridges = grown(rows, np.ones(3, int), np.array([1, 1, 9]), *pairs, rule)
+    _, bridges = extend_groups(rows, np.ones(3, int), np.array([1, 1, 9]), *pairs, rule)
     assert bridges.shape == (0, 2)
 
 

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 import d2ke
 from d2ke.groups.pair_weights import Multiplicities, _calibrate, _commonness, _evidence
-from d2ke.groups.record_groups import Linkage, grouped
+from d2ke.groups.record_groups import Linkage, group_rows
 
 PEOPLE = {
     "name": ["Anna Lee", "ANA LEE", "Jon Smith", "John Smith", "Bo Ek", None],
@@ -66,7 +66,7 @@ def test_average_linkage_is_scipy_s(seed):
     i, j = pairs.T
     given = rng.random(len(odds)) < 0.8
     cut = rng.uniform(-2, 2)
-    labels = grouped(np.ones(n, int), pairs[given], odds[given], Linkage("average", cut))
+    labels = group_rows(np.ones(n, int), pairs[given], odds[given], Linkage("average", cut))
     strong = np.clip(np.where(given, odds, -9), -5, 5)
     strong[strong == 5] -= rng.random((strong == 5).sum()) * 1e-9
     expected = fcluster(linkage(-strong + 5, "average"), 5 - cut, "distance")
@@ -225,7 +225,7 @@ def test_complete_linkage_is_scipy_s(seed):
     pairs = np.argwhere(np.triu(np.ones((n, n)), 1))
     odds = rng.uniform(-4.9, 4.9, len(pairs))
     given, cut = rng.random(len(odds)) < 0.9, rng.uniform(-2, 2)
-    labels = grouped(np.ones(n, int), pairs[given], odds[given], Linkage("complete", cut))
+    labels = group_rows(np.ones(n, int), pairs[given], odds[given], Linkage("complete", cut))
     Z = linkage(5 - np.where(given, odds, -5), "complete")
     assert same_groups(labels, fcluster(Z, 5 - cut, "distance"))
 
@@ -233,13 +233,13 @@ def test_complete_linkage_is_scipy_s(seed):
 def test_a_strict_threshold_keeps_what_is_certain():
     for linkage_name in ("average", "complete", "single"):
         pairs, odds = np.array([[0, 1], [0, 2]]), np.array([9.0, 6.0])
-        labels = grouped(np.ones(3, int), pairs, odds, Linkage(linkage_name, 7.0))
+        labels = group_rows(np.ones(3, int), pairs, odds, Linkage(linkage_name, 7.0))
         assert labels.tolist() == [0, 0, 1]
 
 
 def test_complete_linkage_never_joins_rows_that_were_not_compared():
     pairs, odds = np.array([[0, 1], [1, 2]]), np.array([1.0, -6.0])
-    labels = grouped(np.ones(3, int), pairs, odds, Linkage("complete", -6.9))
+    labels = group_rows(np.ones(3, int), pairs, odds, Linkage("complete", -6.9))
     assert labels.tolist() == [0, 0, 1]
 
 
