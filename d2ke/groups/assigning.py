@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""New rows of a table whose groups are known: which group each joins, or that it founds one.
+"""How new rows of a table join groups that `dedupe` found before, or found their own.
 
-All candidates of the old rows are known, with their log-odds. Those of the new rows are searched as
-`dedupe` searches, and get log-odds by the weights that were learned. Linkage goes on from the
-groups that there are. The new rows are put into an order of their own first, that of their entries,
-so that the result does not depend on the order in which they came.
+The log-odds of all pairs of old rows that were candidates are stored. New rows are compared with
+the old ones and with each other, as `dedupe` compares rows, and the learned weights give the
+log-odds of these pairs. Linkage then continues from the old groups. New rows are sorted by their
+entries first, so that the result does not depend on the order in which they came.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from d2ke.objects.records import Column
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """What new rows are compared with: the distinct rows, their candidates, and what was learned.
+    """The distinct rows of a table, their candidates, and the learned frequencies.
 
     Attributes
     ----------
@@ -36,12 +36,12 @@ class Basis:
     linkage : str
         As for `dedupe`.
     rows : Copies
-        Maps all rows to the distinct ones, which need not be in the order of the rows.
+        Maps all rows to the distinct ones, which need not be in the same order.
     pairs, odds, levels : ndarray
-        The candidates, pairs of distinct rows; their log-odds to match, and the level of each
-        column's distance.
+        The candidates, which are pairs of distinct rows; their log-odds of a match; and the level
+        of each column's distance.
     frequencies : Frequencies
-        What else was learned, beside the weights.
+        How common near entries are.
     """
 
     columns: Mapping[str, ComparedColumn]
@@ -56,9 +56,9 @@ class Basis:
 
 
 def join_rows(basis: Basis, new: Mapping[str, Column]) -> tuple[dict[str, ComparedColumn], Copies]:
-    """Return the columns and the rows of a basis with those of new rows.
+    """Append new rows to the columns and to the map of rows.
 
-    New rows that are equal to none before follow in the order of their entries.
+    New rows that equal no earlier row follow in the order of their entries.
     """
     columns = {name: column.append(new[name]) for name, column in basis.columns.items()}
     copies = distinct_rows([column.x for column in columns.values()])
@@ -75,9 +75,9 @@ def join_rows(basis: Basis, new: Mapping[str, Column]) -> tuple[dict[str, Compar
 
 
 def _keys(column: Column) -> list[tuple[bool, bytes]]:
-    """Return by what the rows of a column are put into order; missing entries come last."""
+    """Return the sort keys of the rows of a column; missing entries come last."""
     keys, objects = [(True, b"")] * len(column), column.values
-    # Letters are numbered in their order, and bytes of big-endian numbers are compared as these.
+    # Letters are numbered in alphabetical order, and big-endian bytes sort as their numbers do.
     arrays = [
         array.astype(array.dtype.newbyteorder(">"))
         for array in (objects.values, objects.weights)
@@ -97,7 +97,7 @@ def later_candidates(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the candidates of the new distinct rows, and their distances.
 
-    Also the pairs of old rows with themselves that came with their first copy.
+    An old row whose first copy is among the new rows becomes a candidate with itself.
     """
     n, n_old = len(rows.firsts), len(basis.rows.firsts)
     copied = (basis.rows.counts == 1) & (rows.counts[:n_old] > 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs of records that are near in at least one column, and their distances over all columns.
+"""Candidates: pairs of records that are near in at least one column.
 
-A column's distances are divided by its radius. A column in which most rows have many near ones (a
-city, a year) is compared, but not searched.
+The distances of a column are divided by its radius. A column in which most rows have many near ones
+(a city, a year) is compared, but not searched.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ EQUAL = 1e-30  # in the place of a radius of 0: distances are divided by it
 
 @dataclass(frozen=True, eq=False)
 class ComparedColumn:
-    """A column of both sides: the problem of the entries that are there, and its radius.
+    """A column of two tables, or of one (then y is x), and the radius of a match.
 
-    Of one table y is x.
+    `pairs` has the entries that are not missing.
     """
 
     x: Column
@@ -49,7 +49,7 @@ class ComparedColumn:
 
     @classmethod
     def from_column(cls, column: Column, radius: float, distance: Any, params: Any) -> Self:
-        """Compare the rows of a column with each other."""
+        """Return the comparison of a column's rows with each other."""
         return cls(column, column, check_pairs(column.values, None, distance, params), radius)
 
     def take(self, rows: np.ndarray, y_rows: np.ndarray) -> ComparedColumn:
@@ -64,12 +64,12 @@ class ComparedColumn:
         return self.from_column(join([self.x, new]), self.radius, pairs.distance, pairs.params)
 
     def beside_all(self, rows: np.ndarray) -> ComparedColumn:
-        """Return the column with some rows of one table as x, and all as y."""
+        """Return the comparison of some rows of one table with all of its rows."""
         x = self.x.take(rows)
         return replace(self, x=x, pairs=replace(self.pairs, x=x.values, same=False))
 
     def check_later(self, new: Column, name: str) -> Column:
-        """Return a column of later rows, its channels in order; refuse what does not compare."""
+        """Return a column of new rows with its channels in order; refuse other kinds of entries."""
         if new.values is None:
             return new
         table: Objects = self.x.values

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of records, which new rows join later, and which are saved and loaded."""
+"""Groups of records: the result of `dedupe`, how new rows join it, and its files."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ class Duplicates:
     ----------
     labels : ndarray of int64, shape (n,)
         Groups 0, 1, ..., numbered by their first rows. A row without a duplicate is a group. Rows
-        that are equal in all compared columns, cleaned, are in one group. Groups that `assign`
-        added follow in the order of their entries.
+        with equal entries in all compared columns, after cleaning, are in one group. Groups that
+        `assign` added follow in the order of their entries.
     examples : ndarray of int64, shape (n_groups,)
         The medoid of each group: the row with the least sum of distances to the others.
     threshold : float
         The largest mean probability that two rows of a group do not match.
     pairs : ndarray of int64, shape (n_pairs, 2)
         Sorted pairs of different rows that are within the radius of at least one column, linked or
-        not. Among rows that are equal in all compared columns, cleaned, only the first is here.
+        not. Of rows with equal entries in all compared columns, only the first is here.
     distances : ndarray, shape (n_pairs,)
         The probability that each pair does not match.
     weights : PairWeights
         Evidence of the columns' distances: `evidence` by column and level, `edges` and `offset`.
     basis : object
-        What `assign` and `save` need: the compared columns of the rows, and what was learned.
+        The compared columns of the rows and the learned frequencies, for `assign` and `save`.
     """
 
     labels: NDArray[np.int64]
@@ -93,18 +93,17 @@ class Duplicates:
     def assign(
         self, new_rows: Any, *, n_threads: int | None = None, progress: bool | None = None
     ) -> Assigned:
-        """Find the groups of new rows: those of this table that they belong to, or new ones.
+        """Put new rows into the groups of this table, or into new groups.
 
-        Weights, threshold and linkage are those of the table, and so is what they rest on: columns,
-        distances, cleaning, and how common an entry is. New rows are compared with the old ones
-        within the radii, and with each other. The order of the new rows does not matter. Nothing
-        changes in this result.
+        The weights and frequencies that `dedupe` learned are used again, with its columns,
+        distances, cleaning, threshold and linkage. New rows are compared with the old ones and with
+        each other, within the radii. Their order does not matter. This result does not change.
 
         Parameters
         ----------
         new_rows : Records or what `pack_records` takes; or objects of one kind
             m rows with the compared columns, and no columns that the table did not have. Columns
-            are matched by name. An entry may be missing, also all of a column.
+            are matched by name. Entries may be missing, even all entries of a column.
         n_threads, progress
             As for `dedupe`.
 
@@ -141,7 +140,7 @@ class Duplicates:
         new = read_later("new_rows", new_rows, basis.columns, basis.names, basis.clean)
         columns, rows = join_rows(basis, new)
         pairs, distances = later_candidates(basis, columns, rows, n_threads, progress)
-        # Rows that the old candidates put near each other, counting copies that came now.
+        # How many rows the old candidates put near each row, with the copies among the new rows.
         counted = Multiplicities.of(basis.pairs, rows)
         near = near_counts(basis.levels, basis.odds, counted, basis.frequencies)
         counted = Multiplicities.of(pairs, rows)
@@ -217,17 +216,16 @@ class Assigned:
         The group of each new row. New groups have the numbers after the old ones, in the order of
         their entries; new rows without any entry come last.
     probabilities : ndarray, shape (m,)
-        The probability that each row matches the others of its group; of a row that is alone in its
-        group, that it matches no other group. They are what linkage compares with the threshold:
-        those of the mean, least or largest log-odds.
+        The probability that each row matches its group; for a row that is alone in its group, that
+        it matches no other group. Linkage compares them with the threshold: they belong to the
+        mean, least or largest log-odds.
     bridges : ndarray of int64, shape (n_bridges, 2)
         Sorted pairs of old groups that would be one by the new rows. They stay two.
     rivals : ndarray of int64, shape (m,)
-        Another group to which the row would belong as well, by its own pairs: the likeliest; -1 if
+        The likeliest other group to which the row would belong as well, by its own pairs; -1 if
         there is none.
     duplicates : Duplicates
-        The result for the old and the new rows together, in this order, whose `assign` goes on with
-        the next rows.
+        The result for the old rows followed by the new rows. Call its `assign` for the next rows.
     """
 
     labels: NDArray[np.int64]
@@ -261,8 +259,8 @@ def load_duplicates(
     file : path or binary file object
         The file.
     distance : callable, or a sequence of them, optional
-        The function of your own by which rows were compared, of which files hold no code; the
-        functions in the order of the columns if there were several.
+        Your own function that compared the rows, as files hold no code; if there were several, the
+        functions in the order of the columns.
 
     Returns
     -------
@@ -298,7 +296,7 @@ _KEPT = ("names", "clean", "linkage", "pairs", "odds", "levels")
 
 
 def _restored(values: Any) -> Duplicates:
-    """Make the result of what `save` wrote, and refuse parts that do not fit together."""
+    """Build the result from the values that `save` wrote; refuse values that do not fit."""
     columns = {
         name: ComparedColumn.from_column(Column(objects, missing), radius, distance, params)
         for name, (objects, missing, radius, distance, params) in values["columns"].items()

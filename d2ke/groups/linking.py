@@ -109,8 +109,8 @@ def dedupe(
     linkage : {"average", "complete", "single"}
         The threshold holds for the mean over all pairs of a group, for each of its pairs, or only
         for each link between rows: chains of links may then join distant records. Groups with the
-        same mean, or the same least pair, are joined in the order of rows, which may decide on what
-        follows. Pairs that were not compared count as no match; "complete" never joins them.
+        same mean, or the same least pair, are joined in the order of rows, which can affect later
+        merges. Pairs that were not compared count as no match; "complete" never joins them.
     seed : int
         Seed of the random pairs from which the usual distances are learned.
     n_threads : int, optional
@@ -240,7 +240,7 @@ def link(
 def _match(
     tables: ComparedTables, known: Any, seed: int, progress: bool | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, PairWeights, Frequencies]:
-    """Return the candidates, their distances and log-odds to match, and what was learned of them.
+    """Return the candidates, their distances and log-odds, the weights, and the frequencies.
 
     Candidates are pairs of distinct rows; a row that occurs more than once pairs with itself too.
     """

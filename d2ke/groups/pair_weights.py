@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The odds that a pair of records matches, from its columns' distances (Fellegi and Sunter 1969).
+"""The log-odds that two records match, from the distances of their columns (Fellegi, Sunter 1969).
 
-The evidence of a distance for a match is the log ratio of its frequencies among matches and among
-other pairs. Both are counted, each pair weighted by its probability to match, which follows from
-the counts in turn: expectation maximization. All near pairs are candidates, so the counts of others
-are the total minus those of the matches. If many rows are near, nearness is weaker evidence.
+The evidence of a distance is the log ratio of two frequencies: among matches, and among other
+pairs. Both are estimated by expectation maximization: each pair counts with its probability of a
+match, which follows from the frequencies in turn. All near pairs are candidates, so that the other
+pairs are the total minus the matches. Nearness is weaker evidence where many rows are near.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class PairWeights:
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """What else was learned, by which later pairs get the odds that they would have had.
+    """How common near entries are, for the log-odds of pairs with new rows.
 
-    `searched` marks the columns whose near pairs are all candidates. `shares` has for each column
-    the share of other pairs that are within each level of nearness, and `factors` what known pairs
-    multiply the columns' terms by.
+    `searched` marks the columns whose near pairs are all candidates. `shares` has, for each column,
+    the share of non-matches within each level of nearness; `factors` are the coefficients of the
+    columns, fitted to known pairs.
     """
 
     searched: np.ndarray
@@ -71,9 +71,9 @@ class Frequencies:
 class Multiplicities:
     """How many pairs of rows each pair of distinct rows stands for, and its ends.
 
-    `ends` are the distinct rows of both ends, numbered through both tables, and `near` how many
-    rows the pair puts near each row of that end. `partners` is how many rows each could be near,
-    and `mean_partners` that of all rows.
+    `ends` are the distinct rows of both ends, numbered through both tables. The pair puts `near`
+    rows near each row of that end. Each distinct row could be near `partners` rows, on average
+    `mean_partners`.
     """
 
     pairs: np.ndarray
@@ -84,7 +84,7 @@ class Multiplicities:
 
     @classmethod
     def of(cls, pairs: np.ndarray, x: Copies, y: Copies | None = None) -> Multiplicities:
-        """Count those of pairs of rows of two tables, or of one."""
+        """Count the rows of two tables, or of one, that pairs of distinct rows stand for."""
         i, j = pairs.T
         same, y = y is None or y is x, x if y is None else y
         n, m = len(x.numbers), len(y.numbers)
@@ -98,7 +98,7 @@ class Multiplicities:
         return cls(number, ends, near, np.repeat([m, n], sides), mean)
 
     def at(self, indices: np.ndarray) -> Multiplicities:
-        """Return those of some of the pairs."""
+        """Select some of the pairs."""
         (i, j), (first, last), pairs = self.ends, self.near, self.pairs[indices]
         ends, near = (i[indices], j[indices]), (first[indices], last[indices])
         return replace(self, pairs=pairs, ends=ends, near=near)
@@ -127,7 +127,7 @@ def learn_weights(
         counts[column, :N_NEAR] = np.bincount(levels[column], number, N_NEAR)[:N_NEAR]
     near, shares = _near_pairs(levels, searched), np.zeros((k, N_NEAR))
     limit = 0.75  # pairs of a smaller mean distance over the radius count as matches first
-    if k == 1:  # no other column separates matches from others, which are those expected by chance
+    if k == 1:  # no other column separates the matches; chance gives the number of non-matches
         counts[0, :N_NEAR] = np.minimum(counts[0, :N_NEAR], _tail(sample[0], total))
         limit = 1.0
     match = _first_guess(distances, limit)
@@ -170,7 +170,7 @@ def later_odds(
     counted: Multiplicities,
     old_near: np.ndarray,
 ) -> np.ndarray:
-    """Return the log-odds of later pairs, of which nothing is learned but who is near whom.
+    """Return the log-odds of pairs with new rows, by the learned weights.
 
     `old_near` has what `near_counts` returns of the pairs before.
     """
@@ -236,7 +236,7 @@ def _terms(
     counted: Multiplicities,
     old_near: np.ndarray,
 ) -> np.ndarray:
-    """Return what each column adds to the log-odds: its evidence, less if many rows are near."""
+    """Return each column's term of the log-odds: its evidence, less where many rows are near."""
     terms = np.empty(levels.shape)
     for column, indices in enumerate(near):
         terms[column] = evidence[column, levels[column]]

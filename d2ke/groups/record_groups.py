@@ -24,10 +24,10 @@ _MAX_ODDS = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
 
 
 class Linkage(NamedTuple):
-    """Which groups merge: those whose log-odds are at least `cut`.
+    """The rule by which two groups merge: their log-odds are at least `cut`.
 
-    The log-odds of two groups are the mean of those of their pairs ("average"), the least
-    ("complete") or the largest ("single").
+    The log-odds of two groups are the mean ("average"), minimum ("complete") or maximum ("single")
+    over their pairs.
     """
 
     name: str
@@ -39,31 +39,31 @@ class Linkage(NamedTuple):
         return cls(choice("linkage", name, LINKAGES), log_odds_of(threshold))
 
     @property
-    def far(self) -> float:
-        """The log-odds of pairs that were not compared: below any threshold."""
+    def floor(self) -> float:
+        """The log-odds of a pair that was not compared: below any threshold."""
         return min(-_MAX_ODDS, self.cut - 1)
 
     def capped(self, odds: np.ndarray) -> np.ndarray:
-        """Return log-odds of pairs as they count in a group."""
+        """Return log-odds of pairs, clipped so that one pair cannot decide on a group."""
         largest = np.inf if self.name == "single" else max(_MAX_ODDS, self.cut)
-        return np.clip(odds, self.far, largest)
+        return np.clip(odds, self.floor, largest)
 
     def between(
         self, groups: np.ndarray, odds: np.ndarray, counts: np.ndarray, totals: np.ndarray
     ) -> np.ndarray:
-        """Return the log-odds of pairs of groups, from those of their pairs of distinct rows.
+        """Return the log-odds of pairs of groups, from the log-odds of pairs of distinct rows.
 
-        `groups` has the pair of groups of each pair of rows, which stands for `counts` pairs. Two
-        groups have `totals` pairs; those that are not given are `far`.
+        Pair k of distinct rows stands for `counts[k]` pairs of rows, in the pair of groups
+        `groups[k]`, which has `totals[groups[k]]` pairs of rows. Other pairs have the least log-odds.
         """
         n = len(totals)
         if self.name == "average":
-            return np.bincount(groups, (odds - self.far) * counts, n) / totals + self.far
+            return np.bincount(groups, (odds - self.floor) * counts, n) / totals + self.floor
         single = self.name == "single"
-        values = np.full(n, self.far if single else np.inf)
+        values = np.full(n, self.floor if single else np.inf)
         (np.maximum if single else np.minimum).at(values, groups, odds)
         if not single:
-            values[np.bincount(groups, counts, n) < totals] = self.far
+            values[np.bincount(groups, counts, n) < totals] = self.floor
         return values
 
 
@@ -89,7 +89,7 @@ def group_rows(
     if linkage.name == "single":
         merges = pairs[odds >= linkage.cut]
     else:
-        near = odds > linkage.far
+        near = odds > linkage.floor
         merges, _ = _merge(pairs[near], odds[near], counts, linkage)
     return _components(len(counts), merges)
 
@@ -104,9 +104,9 @@ def extend_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the groups of all rows, and the pairs of old groups that new rows would join.
 
-    The first rows have the groups `before`, which stay apart, and counts `old` without the new
-    rows. Linkage goes on from these groups with the other rows one by one. New groups are numbered
-    after the old ones.
+    The old distinct rows come first. They are in the groups `before`, which are never merged with
+    one another, and stood for `old` rows before the new ones came. Linkage continues from these
+    groups. New groups are numbered after the old ones.
     """
     n_groups, n_old = int(before.max(initial=-1)) + 1, len(before)
     n = n_groups + len(counts) - n_old
@@ -114,7 +114,7 @@ def extend_groups(
     sizes = np.bincount(nodes, counts, n).astype(np.int64)
     old_sizes = np.bincount(before, old, n).astype(np.int64)
     a, b = np.sort(nodes[pairs], axis=1).T
-    # New rows join two old groups only if both are near some, or have copies of their own rows.
+    # New rows can only join old groups that are near a new row or got copies of their own rows.
     near, changed = np.zeros(n, bool), sizes != old_sizes
     near[a[b >= n_groups]] = True
     joins = (near[a] & near[b] | changed[a] | changed[b]) & (a != b)
@@ -145,13 +145,13 @@ def membership_odds(
     odds: np.ndarray,
     linkage: Linkage,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how well some rows go with the others of their group, and with which group else.
+    """Return the log-odds of rows with their own group and the best other group, and its label.
 
-    The log-odds are those by which linkage would join a row to a group; NaN for a row that is alone
-    in its group. The other group is the one that goes best, -1 if no pair says anything.
+    Linkage would join a row to a group by these log-odds. They are NaN for a row that is alone in
+    its group. The label is -1 if no pair joins the row to another group.
     """
     sizes = np.bincount(labels, counts).astype(np.int64)
-    n, far, is_wanted = len(sizes), linkage.far, np.isin(np.arange(len(labels)), rows)
+    n, floor, is_wanted = len(sizes), linkage.floor, np.isin(np.arange(len(labels)), rows)
     i, j = np.concatenate(counted.ends), np.concatenate(counted.ends[::-1])
     numbers = np.concatenate(counted.near)
     shown = is_wanted[i] & (numbers > 0)
@@ -159,9 +159,9 @@ def membership_odds(
     row, group = np.divmod(keys, n)
     odds, totals = linkage.capped(np.tile(odds, 2)[shown]), sizes[group] - (labels[row] == group)
     values = linkage.between(groups, odds, numbers[shown], totals)
-    near = values > far
+    near = values > floor
     row, group, values = row[near], group[near], values[near]
-    own_odds, best_odds = np.full(len(labels), far), np.full(len(labels), far)
+    own_odds, best_odds = np.full(len(labels), floor), np.full(len(labels), floor)
     rival, inside = np.full(len(labels), -1), labels[row] == group
     own_odds[row[inside]] = values[inside]
     own_odds[sizes[labels] == 1] = np.nan
@@ -180,33 +180,33 @@ def _components(n: int, pairs: np.ndarray) -> np.ndarray:
 def _merge(
     pairs: np.ndarray, odds: np.ndarray, counts: np.ndarray, linkage: Linkage, n_old: int = 0
 ) -> tuple[np.ndarray, set[tuple[int, int]]]:
-    """Return the pairs of rows at which linkage merges two groups, and the groups it must not.
+    """Return the merges, as pairs of nodes, and the pairs of old groups that were not merged.
 
-    The groups with the largest log-odds merge first; ties follow the order of rows. A pair that is
-    not given counts as far. `counts` are the sizes of the groups at the start, whose pairs have one
-    value. The first `n_old` groups stay apart.
+    The groups with the largest log-odds merge first; ties follow the order of nodes. `counts` are
+    the sizes of the nodes. The first `n_old` nodes are old groups, which are never merged with one
+    another.
     """
-    # Values of two groups above far: the sum over their pairs, the least, or the largest.
+    # values[p][q]: the log-odds of p and q above the least; for averages, the sum over pairs.
     values: dict[int, dict[int, float]] = {}
-    average, cut, far = linkage.name == "average", linkage.cut, linkage.far
+    average, cut, floor = linkage.name == "average", linkage.cut, linkage.floor
     combine: Any = {"average": add, "complete": min, "single": max}[linkage.name]
     sizes = counts.tolist() if average else [1] * len(counts)
     queue: list[tuple[float, int, int]] = []
 
     def put(p: int, q: int, total: float) -> None:
         values.setdefault(p, {})[q] = values.setdefault(q, {})[p] = total
-        mean = total / (sizes[p] * sizes[q]) + far
+        mean = total / (sizes[p] * sizes[q]) + floor
         if mean >= cut:
             heappush(queue, (-mean, p, q))
 
-    for (a, b), value in zip(pairs.tolist(), (odds - far).tolist(), strict=True):
+    for (a, b), value in zip(pairs.tolist(), (odds - floor).tolist(), strict=True):
         put(a, b, value * (sizes[a] * sizes[b]))
-    old = {group: group for group in range(n_old)}  # the old group in each that has one
+    old = {group: group for group in range(n_old)}  # the old group that each group contains
     merges, refused = [], set()
     while queue:
         value, p, q = heappop(queue)
-        if value != -(values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]) + far):
-            continue  # one of both has merged with another since
+        if value != -(values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]) + floor):
+            continue  # p or q has changed since
         if p in old and q in old:
             refused.add((min(old[p], old[q]), max(old[p], old[q])))
             continue
@@ -231,7 +231,7 @@ def group_medoids(
 ) -> np.ndarray:
     """Return the first row of each group with the least sum of distances to the others.
 
-    A pair that is not given counts as far.
+    A pair that is not given has the largest distance.
     """
     n, near = len(labels), distances[inside] - 2.0  # above the probability of any pair
     both = np.concatenate([rows[inside] for rows in counted.ends])
@@ -243,7 +243,7 @@ def group_medoids(
 def linked_pairs(
     pairs: np.ndarray, odds: np.ndarray, x: Copies, y: Copies
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of rows, sorted, and the pair of distinct rows of each."""
+    """Return the pair of distinct rows of each pair of rows, and the sorted pairs of rows."""
     rows, columns = x.counts[pairs[:, 0]], y.counts[pairs[:, 1]]
     numbers = rows * columns
     check_graph(int(numbers.sum()))
@@ -261,9 +261,10 @@ def linked_pairs(
 def linked_one_to_one(
     pairs: np.ndarray, odds: np.ndarray, x: Copies, y: Copies
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Link rows that are free, the likeliest pairs first and then the first rows.
+    """Link rows greedily: the likeliest pair of free rows first, ties by the order of rows.
 
-    Equal rows are linked in their order. Returns sorted pairs of rows, and whose each is.
+    Equal rows are linked in their order. Returns the pair of distinct rows of each link, and the
+    sorted links.
     """
     (x_rows, x_starts), (y_rows, y_starts) = x.members(), y.members()
     y_free, x_free = y_starts[:-1].copy(), x_starts[:-1].copy()  # the first free row of equal ones
@@ -287,7 +288,7 @@ def linked_one_to_one(
             if x_free[a] < x_starts[a + 1]:
                 heappush(queue, (int(x_rows[x_free[a]]), a))
     links = np.array(sorted(linked), np.int64).reshape(-1, 3)
-    # Rows without a link, though a row that is as near to one of theirs has it.
+    # Rows without a link whose possible partner is linked to an equally near row.
     levels, lost = np.unique(odds, return_inverse=True)[1], []
     for name, column, rows, first, end in (
         ("left", 0, x_rows, x_free, x_starts), ("right", 1, y_rows, y_free, y_starts)
