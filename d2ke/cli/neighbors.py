@@ -24,7 +24,7 @@ from d2ke.neighbors.runs import SearchOptions
 
 
 def neighbors(options: argparse.Namespace, session: Session) -> None:
-    """Find the neighbours of each object of a file among the others, or in an index, as a graph.
+    """Write the graph of the neighbours of a file's objects, in the file itself or in an index.
 
     Each row has the nearest first.
     """
@@ -37,18 +37,18 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
 
 def _neighbors_in_file(options: argparse.Namespace, session: Session) -> Graph:
     """Return the graph of the neighbours of the objects of a file, and their ids."""
-    held, distance, parameters = read_compared(options, session)
+    data, distance, parameters = read_compared(options, session)
     search = SearchOptions(include_self=options.include_self, **session.computing)
     with reported_warnings(session):
         names = ArgumentNames("nearest" if options.k else "within")
-        pairs = check_pairs(held.objects, None, distance, parameters, names)
+        pairs = check_pairs(data.objects, None, distance, parameters, names)
         graph, info = neighbor_graph(pairs, True, search, k=options.k, radius=options.radius)
     share = 100 * info.computed / info.pairs if info.pairs else 0.0
     session.report(
-        f"{distance}: {graph.nnz} neighbours of {len(held.objects)} objects; {info.computed} of "
+        f"{distance}: {graph.nnz} neighbours of {len(data.objects)} objects; {info.computed} of "
         f"{info.pairs} distances computed ({share:.1f} %)"
     )
-    return graph, held.ids, held.ids
+    return graph, data.ids, data.ids
 
 
 def write_graph(

@@ -239,8 +239,7 @@ def compare_tables(
     for name, value in radii.items():
         for table, argument in ((x, names.x), (y, names.y)):
             if name not in table.columns:
-                held = ", ".join(map(repr, table))
-                problem = f"names the column {name!r}, but {argument} has {held}"
+                problem = f"names the column {name!r}, but {argument} has {listed(table)}"
                 raise ArgumentError("radius", problem)
         value = not_negative("radius" if value is radius else f"radius[{name!r}]", value)
         called = names
