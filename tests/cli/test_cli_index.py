@@ -41,22 +41,14 @@ def found(file):
     ]
 
 
-def expected(index, **how):
+def expected(index, k=None, radius=None):
     """Return the same of an index in Python, each row by distance."""
-    if "k" in how:
-        indices, distances = index.nearest([*QUERIES.values()], **how)
-        triples = [
-            (d, q, i)
-            for q, (near, row) in enumerate(zip(indices, distances, strict=True))
-            for i, d in zip(near, row, strict=True)
-            if i >= 0
-        ]
-    else:
-        graph = index.within([*QUERIES.values()], **how).tocoo()
-        triples = zip(graph.data, graph.row, graph.col, strict=True)
+    lists = index.nearest([*QUERIES.values()], k=k or len(index), radius=radius)
     return [
-        ([*QUERIES][q], index.ids[i], int(i), float(d))
-        for d, q, i in sorted(triples, key=lambda one: (one[1], one[0], one[2]))
+        (query, index.ids[i], i, distance)
+        for query, near, row in zip(QUERIES, *(values.tolist() for values in lists), strict=True)
+        for i, distance in zip(near, row, strict=True)
+        if i >= 0
     ]
 
 
