@@ -76,10 +76,8 @@ class Duplicates:
         examples = rows.firsts[group_medoids(labels, counted, labels[i] == labels[j], distances)]
         apart = i != j
         pairs, distances = np.sort(rows.firsts[basis.pairs[apart]], axis=1), distances[apart]
-        numbers = pairs @ [len(rows.numbers), 1]
-        if (numbers[1:] < numbers[:-1]).any():  # of rows that came later
-            order = np.argsort(numbers)
-            pairs, distances = pairs[order], distances[order]
+        order = np.argsort(pairs @ [len(rows.numbers), 1])  # those of new rows come last in a basis
+        pairs, distances = pairs[order], distances[order]
         return cls(labels[rows.numbers], examples, threshold, pairs, distances, weights, basis)
 
     def __repr__(self) -> str:
