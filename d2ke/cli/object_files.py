@@ -147,6 +147,16 @@ def read_records(
     return _reported(file, held, session)
 
 
+def read_compared(
+    options: argparse.Namespace, session: Session
+) -> tuple[LabelledObjects, str, dict[str, Any]]:
+    """Read objects, and return them with their distance and its checked parameters."""
+    if options.distance is not None:
+        find_distance(options.distance)  # is refused before the file is read
+    held = read(options, session, unlabelled=True)
+    return held, *chosen_distance(options, held.objects)
+
+
 def chosen_distance(options: argparse.Namespace, X: Any) -> tuple[str, dict[str, Any]]:
     """Return the distance, or the usual one of a kind of objects, and its checked parameters."""
     if X.kind == "records":

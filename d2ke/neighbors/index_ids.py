@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.neighbors.segments import Segment
-from d2ke.objects.compatibility import concatenate, in_order
+from d2ke.objects.compatibility import in_order
 from d2ke.objects.container import Objects, with_fields
-from d2ke.objects.records import Records, join_records
+from d2ke.objects.records import Records
 from d2ke.objects.tables import read_ids
 
 
@@ -66,15 +66,6 @@ def in_order_of(X: Any, held: Any) -> Any:
     if isinstance(X, Objects) and isinstance(held, Objects):
         return in_order(X, held.channel_names, "X", "the index")
     return X
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Return collections of one kind end to end."""
-    if len(parts) == 1:
-        return parts[0]
-    if isinstance(parts[0], Records):
-        return join_records(parts)
-    return concatenate(parts) if isinstance(parts[0], Objects) else [x for p in parts for x in p]
 
 
 def named(objects: Any, ids: NDArray[Any] | None) -> Any:
