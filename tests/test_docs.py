@@ -3,6 +3,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -210,6 +211,17 @@ def test_ten_minutes(small, capsys, tmp_path, monkeypatch):
         assert_near(next(line for line in found if line.startswith("trained")), trained[:-1])
         found = printed["predict"].splitlines(keepends=True)
         assert_near(next(line for line in found if line.startswith("accuracy")), predicted)
+
+
+def test_molecules_guide(capsys, tmp_path, monkeypatch):
+    shutil.copy(ROOT / "docs/molecules.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in blocks("docs/molecules.md"):
+        exec(code, names)
+        assert_near(
+            capsys.readouterr().out, "".join(re.findall(r"^print\(.*  # (.*\n)", code, re.M))
+        )
 
 
 @pytest.mark.slow
