@@ -248,8 +248,9 @@ def token_set(x, y):
 
 
 def weighted_levenshtein(
-    x, y, substitute=lambda a, b: float(a != b), delete=None, insert=None, gap=None, mode="global"
-):
+    x, y, substitute=lambda a, b: float(a != b), delete=None, insert=None, gap=None, mode="global",
+    transposition=math.inf,
+):  # fmt: skip
     """Least cost of an alignment; the costs are functions of letters, or (open, extend) of gaps.
 
     State 0: after a substitution or at the beginning, 1: in a run of deletions, 2: of insertions.
@@ -272,6 +273,9 @@ def weighted_levenshtein(
                 gain = local and x[i - 1] == y[j - 1]
                 cell = T[i - 1, j - 1].min() + substitute(x[i - 1], y[j - 1]) - gain
                 T[i, j, 0] = min(cell, 0) if local else cell
+            turned = i > 1 and j > 1 and (x[i - 1], x[i - 2]) == (y[j - 2], y[j - 1])
+            if turned and x[i - 1] != x[i - 2]:
+                T[i, j, 0] = min(T[i, j, 0], T[i - 2, j - 2].min() + transposition)
             if i and not (mode == "infix" and j == 0):
                 steps = [T[i - 1, j, s] + run(delete, x[i - 1], s == 1) for s in range(3)]
                 T[i, j, 1] = min(steps)

@@ -227,12 +227,13 @@ cdef inline int half_byte(const uint8_t *row, int64_t j) noexcept nogil:
 def weighted_path(const uint8_t[:, ::1] ways, int64_t first, int64_t i, int64_t j, int gap,
                   bint free, const uint32_t[::1] x, const uint32_t[::1] y, int8_t[::1] codes,
                   int64_t at):
-    """Go back from cell (i, j) to row `first`, or to the first column if a path begins anywhere.
+    """Go back from cell (i, j) to row `first` or beyond, or to column 0 if a path begins anywhere.
 
     Operations are written before place `at`; `gap` is that of deletions or insertions that the
     cell belongs to, or 0. Returns the last cell, its gap and the place.
     """
     cdef int8_t equal = EQUAL, replace = REPLACE, delete = DELETE, insert = INSERT
+    cdef int8_t transpose = TRANSPOSE
     cdef int way
     with nogil:
         while i > first and (j > 0 or not free):
@@ -248,6 +249,13 @@ def weighted_path(const uint8_t[:, ::1] ways, int64_t first, int64_t i, int64_t 
                 i -= 1
                 codes[at] = delete
                 gap = gap if way & ALIGN_LATER_DELETION else 0
+            elif gap == ALIGN_CROSS_ROWS:
+                i -= 2
+                j -= 2
+                codes[at] = transpose
+                at -= 1
+                codes[at] = transpose
+                gap = 0
             else:
                 j -= 1
                 codes[at] = insert

@@ -38,6 +38,7 @@ def weighted(
     substitution: NDArray[np.float64],
     costs: NDArray[np.float64],
     affine: bool,
+    transposition: float = ...,
 ) -> PairwiseKernel: ...
 def hamming(
     x: NDArray[_Letter],

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from d2ke._ext.pairwise cimport SINGLE_COLUMNS, PairwiseKernel
@@ -22,6 +23,7 @@ cdef extern from "options.h":
         const double *delete_next
         const double *insert_first
         const double *insert_next
+        double transposition
     ctypedef struct jaccard_options:
         int64_t words
         const int64_t *x_sizes
@@ -85,7 +87,7 @@ def transpositions(const uint32_t[::1] x, const int64_t[::1] x_offsets,
 def weighted(const uint32_t[::1] x, const int64_t[::1] x_offsets,
              const uint32_t[::1] y, const int64_t[::1] y_offsets, bint same, int64_t mode,
              const uint32_t[::1] classes, const double[:, ::1] substitution,
-             const double[:, ::1] costs, bint affine):
+             const double[:, ::1] costs, bint affine, double transposition=INFINITY):
     """Prepare an edit distance whose costs depend on the classes of the letters.
 
     Rows of `costs`, for each class: of a letter by itself; of a deletion as the first and as a
@@ -106,6 +108,7 @@ def weighted(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     options.delete_next = &costs[2, 0]
     options.insert_first = &costs[3, 0]
     options.insert_next = &costs[4, 0]
+    options.transposition = transposition
     pairs.set_options(&options, sizeof(options))
     pairs.kernel = current().weighted
     pairs.scratch_bytes = current().weighted_scratch(&pairs.problem)

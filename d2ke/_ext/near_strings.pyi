@@ -53,7 +53,12 @@ class Strings:
     @classmethod
     def from_arrays(cls, n_letters: int, arrays: Mapping[str, NDArray[Any]]) -> Strings: ...
     def __init__(
-        self, letters: NDArray[np.uint32], offsets: NDArray[np.int64], n_letters: int, longest: int
+        self,
+        letters: NDArray[np.uint32],
+        offsets: NDArray[np.int64],
+        n_letters: int,
+        longest: int,
+        rows: bool = False,
     ) -> None: ...
 
 def search(

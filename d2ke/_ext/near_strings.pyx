@@ -232,10 +232,15 @@ cdef class Index:
 
 
 cdef class Strings:
-    """Strings in the order of their lengths, with what the search reads beside their letters."""
+    """Strings in the order of their lengths, with what the search reads beside their letters.
+
+    longest: the length of the longest string on both sides. Strings that are only searched for
+    (`rows`) have no blocks, codes, powers and starts.
+    """
     cdef readonly object letters, offsets, bags, blocks, codes, grams, powers, starts
     cdef readonly int64_t n, longest, n_letters
     cdef list scratch  # of searches that are over
+    cdef near_side side
 
     def arrays(self):
         """Return the arrays of the strings, which `from_arrays` takes."""
@@ -250,51 +255,56 @@ cdef class Strings:
         strings.bags, strings.blocks = arrays["bags"], arrays["blocks"]
         strings.codes, strings.grams = arrays["codes"], arrays["grams"]
         strings.powers, strings.starts = arrays["powers"], arrays["starts"]
-        strings.n, strings.n_letters = len(arrays["offsets"]) - 1, n_letters
         strings.longest = len(arrays["powers"]) - 1
-        strings.scratch = []
+        strings.keep(n_letters)
         return strings
 
     def __init__(self, const uint32_t[::1] letters, const int64_t[::1] offsets, int64_t n_letters,
-                 int64_t longest):
-        cdef int64_t i, g, at, n = offsets.shape[0] - 1
+                 int64_t longest, bint rows=False):
+        cdef int64_t i, n = offsets.shape[0] - 1
         cdef uint8_t[:, ::1] bags = np.empty((n, CUT_BAG), np.uint8)
-        cdef uint64_t[::1] powers = np.empty(longest + 1, np.uint64)
         cdef uint64_t[::1] grams = np.empty(n, np.uint64)
+        for i in range(n):
+            cut_bag(&letters[0] + offsets[i], offsets[i + 1] - offsets[i], &bags[i, 0])
+            grams[i] = bag_grams(&letters[0] + offsets[i], offsets[i + 1] - offsets[i])
+        self.letters, self.offsets = letters.base, offsets.base
+        self.bags, self.grams, self.longest = bags.base, grams.base, longest
+        if not rows:
+            self.prepare_columns(letters, offsets, bags)
+        self.keep(n_letters)
+
+    cdef prepare_columns(self, const uint32_t[::1] letters, const int64_t[::1] offsets,
+                         const uint8_t[:, ::1] bags):
+        cdef int64_t i, g, at, n = offsets.shape[0] - 1
+        cdef uint64_t[::1] powers = np.empty(self.longest + 1, np.uint64)
         shape = n // BAG_BLOCK + 1, CUT_BAG, BAG_BLOCK
         cdef uint8_t[:, :, ::1] blocks = np.zeros(shape, np.uint8)
         cdef uint8_t[::1] codes = np.full(offsets[n] + (n + 1) * LANE_MARGIN, LANE_PAD, np.uint8)
         for i in range(n):
             for at in range(offsets[i], offsets[i + 1]):
                 codes[(i + 1) * LANE_MARGIN + at] = letters[at] % LANE_PAD
-            cut_bag(&letters[0] + offsets[i], offsets[i + 1] - offsets[i], &bags[i, 0])
-            grams[i] = bag_grams(&letters[0] + offsets[i], offsets[i + 1] - offsets[i])
             for g in range(CUT_BAG):
                 blocks[i // BAG_BLOCK, g, i % BAG_BLOCK] = bags[i, g]
         powers[0] = 1
-        for i in range(longest):
+        for i in range(self.longest):
             powers[i + 1] = powers[i] * NEAR_BASE
-        self.letters, self.offsets = np.asarray(letters), np.asarray(offsets)
-        self.bags, self.blocks, self.grams = map(np.asarray, (bags, blocks, grams))
-        self.codes, self.powers = np.asarray(codes), np.asarray(powers)
-        self.n, self.longest, self.n_letters = n, longest, n_letters
-        self.scratch = []
+        self.blocks, self.codes, self.powers = blocks.base, codes.base, powers.base
         lengths = np.diff(self.offsets)
         self.starts = np.searchsorted(lengths, np.arange(int(lengths[n - 1]) + 2))
 
-    cdef near_side side(self):
-        cdef near_side side
+    cdef keep(self, int64_t n_letters):
+        """Keep the addresses of the arrays: getting them takes as long as a short search."""
         cdef const uint32_t[::1] letters = self.letters
         cdef const int64_t[::1] offsets = self.offsets
         cdef const uint8_t[:, ::1] bags = self.bags
+        cdef const uint64_t[::1] grams = self.grams
         cdef const uint8_t[:, :, ::1] blocks = self.blocks
         cdef const uint8_t[::1] codes = self.codes
-        cdef const uint64_t[::1] grams = self.grams
-        side.letters, side.offsets, side.bags = &letters[0], &offsets[0], &bags[0, 0]
-        side.blocks, side.grams = &blocks[0, 0, 0], &grams[0]
-        side.codes = &codes[0]
-        side.n = self.n
-        return side
+        self.n, self.n_letters, self.scratch = offsets.shape[0] - 1, n_letters, []
+        self.side.letters, self.side.offsets, self.side.n = &letters[0], &offsets[0], self.n
+        self.side.bags, self.side.grams = &bags[0, 0], &grams[0]
+        if blocks is not None:
+            self.side.blocks, self.side.codes = &blocks[0, 0, 0], &codes[0]
 
 
 def search(Strings x, Strings y, rows, int64_t edits, int64_t share, int64_t radius, double value,
@@ -314,7 +324,7 @@ def search(Strings x, Strings y, rows, int64_t edits, int64_t share, int64_t rad
     cdef int64_t[:, ::1] indices
     cdef int64_t n_tasks, t, total = 0
     memset(&queries, 0, sizeof(Queries))
-    queries.search.x, queries.search.y = x.side(), y.side()
+    queries.search.x, queries.search.y = x.side, y.side
     queries.search.radius, queries.search.value = radius, value
     queries.search.edits, queries.search.share = edits, share
     queries.search.n_letters = x.n_letters

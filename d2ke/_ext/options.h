@@ -121,6 +121,7 @@ typedef struct {
     const double *delete_next;
     const double *insert_first;
     const double *insert_next;
+    double transposition; /* of two neighbouring letters; infinite: none */
 } weighted_options;
 
 typedef struct {

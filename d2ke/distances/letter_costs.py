@@ -38,6 +38,8 @@ class Costs:
         Whether letters without a name have costs.
     affine : bool
         Whether the first letter of a run has a cost of its own.
+    transposition : float
+        The cost of exchanging two neighbouring letters; infinite if that is no operation.
     """
 
     letters: tuple[Any, ...]
@@ -45,6 +47,7 @@ class Costs:
     single: np.ndarray
     others: bool
     affine: bool
+    transposition: float = math.inf
 
     @property
     def symmetric(self) -> bool:
@@ -85,7 +88,7 @@ def no_cost_or_cost(name: str, value: Any) -> float | None:
 
 
 def letter_costs(name: str, value: Any) -> float | dict[Any, float]:
-    """Check the cost of every letter, or a mapping of letters to costs."""
+    """Check the cost of every letter, or a mapping of letters to costs; None: all others."""
     if not isinstance(value, Mapping):
         return cost(name, value)
     return {letter: cost(f"{name}[{letter!r}]", number) for letter, number in value.items()}
@@ -132,17 +135,20 @@ def together(**parameters: Any) -> dict[str, Any]:
     """Combine the checked parameters into one record of all costs."""
     insertion, deletion = parameters.get("insertion"), parameters.get("deletion")
     gaps = parameters.get("gap_open"), parameters.get("gap_extend")
+    mode, transposition = parameters.get("mode", strings.GLOBAL), parameters.get("transposition")
     _check_gaps(gaps, insertion is not None or deletion is not None)
+    if transposition is not None and (gaps[0] is not None or mode != strings.GLOBAL):
+        raise TypeError("transposition goes with mode='global' and without gap_open")
     pairs, mismatch = _pairs(*map(parameters.get, ("substitution", "alphabet", "mismatch")))
     named = [letter for pair in pairs for letter in pair]
     for costs in (insertion, deletion):
         named += costs if isinstance(costs, dict) else ()
-    letters = tuple(dict.fromkeys(named))
+    letters = tuple(letter for letter in dict.fromkeys(named) if letter is not None)
     single = np.ones((5, len(letters) + 1))
     single[0] = [*(pairs.get((a, a), 0.0) for a in letters), 0.0]
     for row, costs in ((1, deletion), (3, insertion)):
         if isinstance(costs, dict):
-            single[row, :-1] = [costs.get(letter, 1.0) for letter in letters]
+            single[row] = [costs.get(letter, costs.get(None, 1.0)) for letter in (*letters, None)]
         elif costs is not None:
             single[row] = costs
         single[row + 1] = single[row]
@@ -150,8 +156,10 @@ def together(**parameters: Any) -> dict[str, Any]:
     if affine:
         single[1::2], single[2::2] = gaps
     matrix = _matrix(pairs, letters, mismatch)
-    costs = Costs(letters, matrix, single, mismatch is not None, affine)
-    return {"costs": costs, "mode": parameters.get("mode", strings.GLOBAL)}
+    swap = math.inf if transposition is None else transposition
+    return {
+        "costs": Costs(letters, matrix, single, mismatch is not None, affine, swap), "mode": mode
+    }  # fmt: skip
 
 
 def _check_gaps(gaps: tuple[float | None, float | None], has_single_costs: bool) -> None:
@@ -240,7 +248,7 @@ def prepare_weighted(
             both[codes] = costs.classes(objects)[objects.values]
     return edits.weighted(
         x_codes, x.offsets, y_codes, y.offsets, same, mode, both, costs.substitution, costs.single,
-        costs.affine,
+        costs.affine, costs.transposition,
     )  # fmt: skip
 
 
@@ -265,12 +273,13 @@ LETTER_COSTS = (
             "deletion": letter_costs,
             "gap_open": no_cost_or_cost,
             "gap_extend": no_cost_or_cost,
+            "transposition": no_cost_or_cost,
             "mode": mode_or_local,
         },
         together=together,
         check=check_letters,
         directed=not_symmetric,
-        summary="least cost of substitutions, insertions, deletions and gaps with costs of letters",
-        source="Needleman & Wunsch 1970; Gotoh 1982; Smith & Waterman 1981 (local)",
+        summary="least cost of edits, gaps and transpositions with costs of letters",
+        source="Wagner & Fischer 1974; Wagner 1975; Gotoh 1982; Smith & Waterman 1981 (local)",
     ),
 )

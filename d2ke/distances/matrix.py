@@ -92,9 +92,9 @@ def distance_matrix(
         ``"damerau_levenshtein"``, ``"hamming"`` and ``"indel"`` ``normalize`` (False; True: divided
         by the longer length, for ``"indel"`` by the sum of both). For
         ``"weighted_levenshtein"``: ``mode``, ``substitution``, ``alphabet``, ``mismatch``,
-        ``insertion``, ``deletion``, ``gap_open``, ``gap_extend``. For ``"jaro_winkler"``:
-        ``prefix_weight`` (0.1). For ``"gapped"``: ``strands`` (``"one"``; ``"both"``: words of the
-        reverse complements of DNA count too). For ``"emd"``: ``ground``.
+        ``insertion``, ``deletion``, ``gap_open``, ``gap_extend``, ``transposition``. For
+        ``"jaro_winkler"``: ``prefix_weight`` (0.1). For ``"gapped"``: ``strands`` (``"one"``;
+        ``"both"``: words of the reverse complements of DNA count too). For ``"emd"``: ``ground``.
         For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
         (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
         weights of each object are first divided by their sum, which compares sets

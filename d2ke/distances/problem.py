@@ -140,6 +140,8 @@ class PairwiseProblem:
 
     def rounded(self, value: float) -> float:
         """Round a value to the dtype of the result."""
+        if self.dtype == np.float64:
+            return float(value)
         with np.errstate(over="ignore"):
             return float(self.dtype.type(value))
 

@@ -91,7 +91,7 @@ class Columns:
         if len(x) == 1:
             longest = max(strings.longest, len(x.values))
             codes = not_empty(ranks[x.values])
-            one = near_strings.Strings(codes, x.offsets, strings.n_letters, longest)
+            one = near_strings.Strings(codes, x.offsets, strings.n_letters, longest, True)
             return Side(one, np.zeros(1, np.int64))
         return _sorted(ranks[x.values], x, strings.n_letters, strings.longest, self._group_ranks)[0]
 

@@ -146,13 +146,19 @@ def costs(draw):
     if kind == "letters":
         insertion, deletion = draw(number), dict(zip(letters, draw(
             st.lists(number, min_size=3, max_size=3)), strict=True))  # fmt: skip
+        known |= {"insert": lambda _: insertion, "delete": dict(deletion).get}
+        if draw(st.booleans()):
+            deletion[None] = deletion.pop("b")  # that of all letters without a name
         given_ |= {"insertion": insertion, "deletion": deletion}
-        known |= {"insert": lambda _: insertion, "delete": deletion.get}
     elif kind == "gaps":
         extend, more = draw(number), draw(number)
         given_ |= {"gap_open": extend + more, "gap_extend": extend}
         known["gap"] = (extend + more, extend)
-    given_["mode"] = known["mode"] = draw(st.sampled_from(["global", "prefix", "infix", "local"]))
+    if kind != "gaps" and draw(st.booleans()):
+        given_["transposition"] = known["transposition"] = draw(number)
+    else:
+        modes = st.sampled_from(["global", "prefix", "infix", "local"])
+        given_["mode"] = known["mode"] = draw(modes)
     return given_, known
 
 
@@ -240,6 +246,10 @@ def test_letters_of_every_type():
         (TypeError, "insertion and deletion do not go with",
          {"gap_open": 1, "gap_extend": 1, "insertion": 1}),
         (ValueError, "mode must be", {"mode": "part"}),
+        (ValueError, "transposition must be a cost .*, got -1", {"transposition": -1}),
+        (TypeError, "transposition goes with mode='global'", {"transposition": 1, "mode": "infix"}),
+        (TypeError, "transposition goes with .* without gap_open",
+         {"transposition": 1, "gap_open": 1, "gap_extend": 1}),
     ],
 )  # fmt: skip
 def test_bad_costs(error, message, params):

@@ -129,11 +129,14 @@ def _prices(costs: Costs, codes: np.ndarray, x: np.ndarray, y: np.ndarray) -> np
     """Return what operations cost; x and y are the classes of their letters."""
     later = np.zeros(len(codes), np.int64)
     later[1:] = codes[1:] == codes[:-1]
-    return np.select(
+    swaps = np.flatnonzero(codes == alignment.TRANSPOSE)
+    prices = np.select(
         [codes == alignment.EQUAL, codes == alignment.REPLACE, codes == alignment.DELETE],
         [costs.single[0, x], costs.substitution[x, y], costs.single[1 + later, x]],
         costs.single[3 + later, y],
     )
+    prices[swaps[::2]], prices[swaps[1::2]] = costs.transposition, 0.0  # of two letters each
+    return prices
 
 
 def align_indel(problem: PairwiseProblem) -> dict[str, Any]:

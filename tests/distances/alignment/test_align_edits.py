@@ -137,7 +137,7 @@ def test_shares_of_letters(x, y):
 @st.composite
 def weights(draw):
     """Costs of letters, as parameters and as functions."""
-    style = draw(st.sampled_from(["plain", "letters", "matrix", "affine"]))
+    style = draw(st.sampled_from(["plain", "letters", "matrix", "affine", "swaps"]))
     if style == "affine":
         extend = draw(costs)
         gap = extend + draw(costs), extend
@@ -153,6 +153,10 @@ def weights(draw):
         matrix = np.array([[draw(costs) for _ in "abcdefgh"] for _ in "abcdefgh"])
         params = {"substitution": matrix, "alphabet": "abcdefgh"}
         return params, {"substitute": lambda a, b: matrix[ord(a) - 97, ord(b) - 97]}
+    if style == "swaps":
+        params = {"transposition": draw(costs), "mismatch": draw(costs)}
+        swap, mismatch = params.values()
+        return params, {"transposition": swap, "substitute": lambda a, b: mismatch * (a != b)}
     return {}, {}
 
 
@@ -160,6 +164,7 @@ def weights(draw):
 @given(x=texts, y=texts, mode=st.sampled_from(MODES), weights=weights())
 def test_cheapest_operations(isa, x, y, mode, weights):
     params, functions = weights
+    mode = "global" if "transposition" in params else mode
     found = d2ke.align(x, y, "weighted_levenshtein", mode=mode, **params)
     assert found.value == entry(x, y, "weighted_levenshtein", mode=mode, **params)
     assert found.value == price(found, **functions) == np.cumsum([0.0, *found.costs])[-1]
@@ -170,13 +175,18 @@ def test_cheapest_operations(isa, x, y, mode, weights):
     check_pairs(found, first, end)
 
 
-def price(found, substitute=lambda a, b: float(a != b), delete=None, insert=None, gap=None):
+def price(
+    found, substitute=lambda a, b: float(a != b), delete=None, insert=None, gap=None,
+    transposition=0.0,
+):  # fmt: skip
     """Cost of the operations, one after the other."""
     total, before = 0.0, None
     x, y = found.x, found.y
     for op, (i, j) in zip(found.operations.op.tolist(), found.pairs.tolist(), strict=True):
         if op in ("equal", "replace"):
             total += substitute(x[i], y[j])
+        elif op == "transpose":
+            total += transposition * (j > i)  # the first of the two
         elif gap is not None:
             total += gap[op == before]
         elif op == "delete":
@@ -199,6 +209,8 @@ def test_few_rows_in_memory(name, seed, mode, rows, states):
     rng, longest = np.random.default_rng(seed), 300 if name == "levenshtein" else 60
     x, y = ("".join(rng.choice(list("abcdefg"), n)) for n in rng.integers(0, longest, 2))
     params = {"mode": mode, "gap_open": 1.5, "gap_extend": 0.5} if name[0] == "w" else {}
+    if params and seed % 2:
+        params = {"transposition": 0.4}
     wanted = d2ke.align(x, y, name, **params)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(align_tables, "plan", lambda *_: align_tables.Plan(rows, states, 9))
