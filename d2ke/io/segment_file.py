@@ -3,7 +3,7 @@
 
 A segment is a file of its own, or a record of a log:
 
-    magic, size of all, size of the head, CRC-32 of the head, CRC-32 of these 28 bytes
+    magic, size of the head, size of what follows it, CRC-32 of the head and of these 28 bytes
     head: JSON of the value, and of name, dtype, shape, place and CRC-32 of each array; spaces
     the arrays, contiguous, each at a multiple of 64 bytes
     end mark
@@ -77,8 +77,7 @@ def encode(content: SegmentContent) -> list[bytes | np.ndarray]:
         place += array.nbytes + padding
     head = json.dumps({"meta": content.meta, "arrays": listed}).encode()
     head += b" " * (-(_FRONT.size + len(head)) % _ALIGNMENT)
-    size = _FRONT.size + len(head) + place + len(_END)
-    front = _FRONT.pack(_MAGIC, size, len(head), zlib.crc32(head), 0)[:-4]
+    front = _FRONT.pack(_MAGIC, len(head), place + len(_END), zlib.crc32(head), 0)[:-4]
     return [front + zlib.crc32(front).to_bytes(4, "little"), head, *parts, _END]
 
 
@@ -92,21 +91,21 @@ def decode(
     front = content[start : start + _FRONT.size]
     if len(front) < _FRONT.size and _MAGIC.startswith(front[: len(_MAGIC)]):
         return None, start
-    magic, size, n_head, crc, front_crc = _FRONT.unpack(front.ljust(_FRONT.size))
-    if magic != _MAGIC or zlib.crc32(front[:-4]) != front_crc:
+    _, n_head, n_rest, crc, front_crc = _FRONT.unpack(front.ljust(_FRONT.size))
+    if zlib.crc32(front[:-4]) != front_crc:
         raise Damaged("its front is not what was written")
-    first, end = start + _FRONT.size + n_head, start + size
-    if end > len(content):
+    first = start + _FRONT.size + n_head
+    if first + n_rest > len(content):
         return None, start
     head = content[first - n_head : first]
-    if zlib.crc32(head) != crc or content[end - len(_END) : end] != _END:
-        raise Damaged("its head or its end is not what was written")
+    if zlib.crc32(head) != crc:
+        raise Damaged("its head is not what was written")
     values, arrays, crcs = json.loads(head), {}, {}
     for key, dtype, shape, place, crcs[key] in values["arrays"]:
         count = math.prod(shape)  # frombuffer refuses 0, and dtypes that hold pointers
         flat = np.frombuffer(content, dtype, count, first + place) if count else np.empty(0, dtype)
         arrays[key] = flat.reshape(shape)
-    return StoredSegment(name, values["meta"], arrays, crcs), end
+    return StoredSegment(name, values["meta"], arrays, crcs), first + n_rest
 
 
 def write_segment(folder: Path, content: SegmentContent) -> str:

@@ -23,7 +23,6 @@ from d2ke._base.damage import damage_of
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import FULL, open_file, sync_folder, write_all
 from d2ke._base.resuming import locked
-from d2ke._base.signals import deferred_interrupts
 from d2ke.io.manifest import LOCK, Manifest, check_replaceable, clean, publish, read_manifest
 from d2ke.io.segment_file import SegmentContent, StoredSegment, encode, open_segment, read_log
 
@@ -168,33 +167,33 @@ class Store:
     def refresh(self) -> bool:
         """Take what a writer added since; return whether there was anything."""
         self._check_open()
-        is_newer = not self._writable and self._load(self._verify)
+        is_newer = self._load(self._verify)
         self.is_verified &= self._verify or not is_newer
         return is_newer
 
     def append(self, record: SegmentContent) -> None:
         """Add a record to the log: once this returns, the end of the process doesn't lose it.
 
-        A record that could not be written is an OSError, and the log is what it was.
+        A record that could not be written is an OSError, and the log is what it was. The caller
+        defers Ctrl-C.
         """
         file = self._check_writable()
         content = b"".join(encode(record))
-        with deferred_interrupts():
+        try:
+            write_all(file.fileno(), content, self._end)
+            if self._sync:
+                os.fsync(file.fileno())
+        except BaseException as error:
             try:
-                write_all(file.fileno(), content, self._end)
-                if self._sync:
-                    os.fsync(file.fileno())
-            except BaseException as error:
-                try:
-                    file.truncate(self._end)
-                except OSError:
-                    self.close()  # the next record would not cover what is left of this one
-                if isinstance(error, OSError) and error.errno in FULL:
-                    problem = f"nothing was added to {self.path}: {os.strerror(error.errno)}"
-                    raise OSError(error.errno, problem) from error
-                raise
-            self._end += len(content)
-            self.log.append(record)
+                file.truncate(self._end)
+            except OSError:
+                self.close()  # the next record would not cover what is left of this one
+            if isinstance(error, OSError) and error.errno in FULL:
+                problem = f"nothing was added to {self.path}: {os.strerror(error.errno)}"
+                raise OSError(error.errno, problem) from error
+            raise
+        self._end += len(content)
+        self.log.append(record)
 
     def commit(
         self, segments: Sequence[SegmentContent | StoredSegment], header: dict[str, Any]
@@ -209,8 +208,7 @@ class Store:
         finally:
             # The manifest may be replaced also where an error was raised after that.
             try:
-                with deferred_interrupts():
-                    self._load(verify=False)
+                self._load(verify=False)
             except BaseException:
                 self.close()  # records would go to a log that nobody reads
                 raise
