@@ -68,6 +68,16 @@ def in_order_of(X: Any, held: Any) -> Any:
     return X
 
 
+def with_uses_of(held: Any, objects: Any) -> Any:
+    """Return records whose plain numbers have the uses of those held, which they may come to."""
+    if not isinstance(objects, Records):
+        return objects
+    columns = {
+        name: replace(column, use=held[name].use) for name, column in objects.columns.items()
+    }
+    return Records(columns, objects.ids)
+
+
 def named(objects: Any, ids: NDArray[Any] | None) -> Any:
     """Return a collection with these names of its objects; lists have none."""
     if isinstance(objects, Records):

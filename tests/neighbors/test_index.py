@@ -748,3 +748,11 @@ def test_errors_of_a_function_name_the_index_of_an_object(monkeypatch):
     for search in (partial(index.nearest, k=1), partial(index.within, radius=1.0)):
         with pytest.raises(ValueError, match=r"distance\(X\[1\], the index\[7\]\) must be finite"):
             search([3.0, 99.0])
+
+
+def test_dates_that_plain_numbers_come_to():
+    days = np.array(["2020-01-01", "2020-01-05"], "datetime64[D]")
+    index = d2ke.Index({"day": days}, distance={"day": "absolute"})
+    index.add({"day": [18262.0] * 5000})  # a segment of its own
+    assert index.add({"day": days}).tolist() == [5002, 5003]
+    assert index.nearest({"day": days[1:]}, k=2)[0].tolist() == [[1, 5003]]
