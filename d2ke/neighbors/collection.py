@@ -181,11 +181,13 @@ class Collection:
         """Return one segment of the objects of several that are there."""
         kept = [segment.kept() for segment in segments]
         ids = [own for _, _, own in kept if own is not None]
-        return self._segment(
+        merged = self._segment(
             join([part for part, _, _ in kept]),
             np.concatenate([numbers for _, numbers, _ in kept]),
             np.concatenate(ids) if ids else None,
         )
+        merged.prepared.before = segments[0].index_before()
+        return merged
 
     def _segment(
         self, objects: Any, numbers: NDArray[np.int64], ids: NDArray[Any] | None
