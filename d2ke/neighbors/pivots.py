@@ -120,8 +120,8 @@ class PivotIndex(BoundedIndex):
         self, pairs: PairwiseProblem, kept: np.ndarray, n_threads: int
     ) -> PivotIndex | None:
         """Compute the distances of the pivots to the new objects, if all pivots are kept."""
-        pivots, between = np.searchsorted(kept, self._arrays["pivots"]), self._arrays["between"]
-        n, m = len(kept), pairs.shape[1]
+        pivots: np.ndarray = np.searchsorted(kept, self._arrays["pivots"])
+        between, n, m = self._arrays["between"], len(kept), pairs.shape[1]
         has_all = np.isin(self._arrays["pivots"], kept).all()
         if not has_all or _usual_count(m) > 2 * len(pivots):
             return None
