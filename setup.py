@@ -168,6 +168,7 @@ MODULES = [
     extension("refine"),
     extension("envelopes"),
     extension("pivots"),
+    extension("edit_costs"),
     extension("omp"),
     extension("frozen"),
     extension("elementary"),

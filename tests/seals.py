@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The seals of files that a test changed on purpose, so that what it changed is met."""
 
+import zlib
 from pathlib import Path
 
 import h5py
@@ -29,3 +30,10 @@ def seal_features_file(path):
         seal = seal_features(stream) if chunked else make_seal(stream, np.empty((0, 2), "<i8"))
         stream.seek(0)
         stream.write(seal.block("features", n))
+
+
+def sealed_segment(content):
+    """Return a segment of an index whose bytes were changed, with other CRC-32 of its head."""
+    front, head = content[:24], content[32 : 32 + int.from_bytes(content[8:16], "little")]
+    front += zlib.crc32(head).to_bytes(4, "little")
+    return front + zlib.crc32(front).to_bytes(4, "little") + content[32:]

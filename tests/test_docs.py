@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the documents show, run as it stands."""
 
+import csv
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -211,6 +213,38 @@ def test_ten_minutes(small, capsys, tmp_path, monkeypatch):
         assert_near(next(line for line in found if line.startswith("trained")), trained[:-1])
         found = printed["predict"].splitlines(keepends=True)
         assert_near(next(line for line in found if line.startswith("accuracy")), predicted)
+
+
+def test_molecules_guide(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("sklearn")
+    shutil.copy(ROOT / "docs/molecules.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in blocks("docs/molecules.md"):
+        exec(code, names)
+        assert_near(
+            capsys.readouterr().out, "".join(re.findall(r"^print\(.*  # (.*\n)", code, re.M))
+        )
+    Path("new.csv").write_text(f"smiles\n{names['vanillin']}\n", "utf-8")
+    for line in re.findall(r"^d2ke (.*)$", text_of("docs/molecules.md"), re.M):
+        main(shlex.split(line))
+    with open("predicted.csv", encoding="utf-8") as file:
+        [row] = csv.DictReader(file)
+    assert 250 < float(row["predicted"]) < 300
+
+
+def test_the_file_of_molecules():
+    with open(ROOT / "docs/molecules.csv", encoding="utf-8") as file:
+        molecules = list(csv.DictReader(file))
+    for column in ("name", "smiles"):
+        assert len({molecule[column] for molecule in molecules}) == len(molecules)
+    for page in ("docs/molecules.md", "data/README.md"):
+        assert f": {len(molecules)} common organic molecules" in text_of(page)
+    points = {molecule["smiles"]: int(molecule["boiling_point"]) for molecule in molecules}
+    for end in ("", "O", "N", "S", "Cl", "Br", "C=O", "C(C)=O", "C(=O)O", "C#N", "c1ccccc1"):
+        chains = [points[chain] for n in range(1, 17) if (chain := "C" * n + end) in points]
+        assert len(chains) > 3
+        assert chains == sorted(set(chains))  # longer chains boil higher
 
 
 @pytest.mark.slow

@@ -4,9 +4,10 @@
     python tools/fuzzers.py csv -max_total_time=60     # libFuzzer's options
     python tools/fuzzers.py csv crash-0123...          # one input again
 
-Targets are arff, csv, features, mat, models and ts. A file is read, or refused by one of the errors
-that its reader documents; any other exception is a finding. Of features and models, which have
-checksums, a whole file gets one dataset or attribute replaced.
+Targets are arff, csv, features, index, mat, models and ts. A file is read, or refused by one of the
+errors that its reader documents; any other exception is a finding. Of features and models, which
+have checksums, a whole file gets one dataset or attribute replaced; an index gets another segment
+or log, with the right CRC-32 of its head.
 """
 
 import os
@@ -24,12 +25,14 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))  # for seals
 with atheris.instrument_imports(include=["d2ke.io", "d2ke.models", "d2ke.objects"]):
     from d2ke import d2ke_train, load_model, save_model
     from d2ke.io import load_features, load_mat, read_objects, read_ts, save_features, save_mat
+    from d2ke.io.segment_file import SegmentContent
+    from d2ke.io.store import Store
 
 import h5py
 import numpy as np
 import scipy.io
 import scipy.sparse
-from seals import seal_features_file, seal_model
+from seals import seal_features_file, seal_model, sealed_segment
 
 FOLDER = Path(tempfile.mkdtemp(prefix="d2ke-fuzz-"))
 TYPES = ["u1", "i4", "i8", "u8", "f4", "f8", "S3", "S8", "?"]
@@ -92,12 +95,40 @@ def part_of(whole: Path, seal: Callable[[Path], None]) -> Callable[[Path, bytes]
     return write
 
 
+def index_files(path: Path) -> list[bytes]:
+    """Make an index; return a segment and a log, behind 0 and 1."""
+    arrays = {"x": np.arange(6).reshape(2, 3), "w": np.array(["a", "bc"]), "e": np.zeros((0, 2))}
+    Store.create(path, {}, [SegmentContent({"n": 2}, arrays)])
+    with Store.open(path, writable=True) as writer:
+        for value in ({"n": 3}, None):
+            writer.append(SegmentContent(value, arrays))
+    return [bytes([i]) + file.read_bytes() for i, file in enumerate(files_of(path))]
+
+
+def files_of(index: Path) -> list[Path]:
+    """Return the segment and the log of an index."""
+    return [next(index.glob(f"*.{kind}")) for kind in ("segment", "log")]
+
+
+def write_index(path: Path, data: bytes) -> None:
+    """Replace the segment or the log of an index."""
+    files_of(path)[data[0] % 2 if data else 0].write_bytes(sealed_segment(data[1:]))
+
+
+def read_index(path: Path) -> None:
+    """Read all arrays of an index."""
+    with Store.open(path, verify=False) as store:
+        store.verify()
+
+
 def main() -> None:
     """Give the reader random files, at first of the seeds."""
     warnings.simplefilter("ignore")
     _, target, *arguments = sys.argv
     whole, write, seeds = FOLDER / "whole.h5", Path.write_bytes, SEEDS.get(target)
     read = {"mat": load_mat, "models": load_model, "features": load_features, "ts": read_ts}
+    read["index"] = read_index
+    path = FOLDER / f"input.{'h5' if target in ('models', 'features') else target}"
     if target == "mat":
         seeds = mat_files()
     elif target == "models":
@@ -107,7 +138,8 @@ def main() -> None:
         known = {"labels": ["a", "b", "a"], "omega": ["ACGT", "AG"], "parameters": {"gamma": 0.5}}
         save_features(whole, np.ones((3, 2)), **known)
         write = part_of(whole, seal_features_file)
-    path = FOLDER / f"input.{'h5' if target in ('models', 'features') else target}"
+    elif target == "index":
+        seeds, write = index_files(path), write_index
 
     def test_one_input(data: bytes) -> None:
         write(path, data)

@@ -111,7 +111,8 @@ def weighted(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     options.transposition = transposition
     pairs.set_options(&options, sizeof(options))
     pairs.kernel = current().weighted
-    pairs.scratch_bytes = current().weighted_scratch(&pairs.problem)
+    pairs.scratch = current().weighted_scratch
+    pairs.scratch_bytes = pairs.scratch(&pairs.problem)
     pairs.trace = current().weighted_rows
     pairs.cell_work = DAMERAU_WORK
     return pairs

@@ -61,6 +61,7 @@
 #undef LETTER
 #undef SCORE
 #include "weighted.h"
+#include "edit_costs.h"
 #include "overlap.h"
 #include "exp_features.h"
 #include "pair_sums.h"
@@ -132,5 +133,8 @@ const d2ke_table ISA_(table) = {
     window_pairs,
     window_pairs_scratch,
     ISA_(elastic_narrow),
+    cost_fill,
+    cost_begin,
+    cost_narrow,
 };
 #endif

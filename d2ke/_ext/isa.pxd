@@ -98,6 +98,16 @@ cdef extern from "kernel.h":
                                          int64_t, const float *, float *,
                                          const d2ke_poll *) noexcept nogil
 
+    ctypedef struct cost_bounds:
+        pass
+
+    ctypedef void (*d2ke_cost_fill)(const cost_bounds *, const int64_t *, int64_t, float *,
+                                    int64_t, void *, const d2ke_poll *) noexcept nogil
+    ctypedef void (*d2ke_cost_begin)(const cost_bounds *, int64_t, void *) noexcept nogil
+    ctypedef void (*d2ke_cost_narrow)(const cost_bounds *, int64_t, void *, const int64_t *,
+                                      int64_t, const float *, float *,
+                                      const d2ke_poll *) noexcept nogil
+
     ctypedef struct d2ke_windows:
         pass
     ctypedef struct window_chunk "struct window_chunk":
@@ -150,6 +160,9 @@ cdef extern from "kernel.h":
         d2ke_kernel window_pairs
         d2ke_scratch window_pairs_scratch
         const d2ke_elastic_narrow *elastic_narrow
+        d2ke_cost_fill cost_fill
+        d2ke_cost_begin cost_begin
+        d2ke_cost_narrow cost_narrow
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

@@ -155,6 +155,15 @@ typedef void (*d2ke_elastic_narrow)(const elastic_bounds *bounds, int64_t row, v
                                     const int64_t *columns, int64_t n, const float *limits,
                                     float *result, const d2ke_poll *poll);
 
+/* See edit_costs.h. */
+typedef struct cost_bounds cost_bounds;
+typedef void (*d2ke_cost_fill)(const cost_bounds *bounds, const int64_t *rows, int64_t n_rows,
+                               float *result, int64_t stride, void *own, const d2ke_poll *poll);
+typedef void (*d2ke_cost_begin)(const cost_bounds *bounds, int64_t row, void *own);
+typedef void (*d2ke_cost_narrow)(const cost_bounds *bounds, int64_t row, void *own,
+                                 const int64_t *columns, int64_t n, const float *limits,
+                                 float *result, const d2ke_poll *poll);
+
 /* See windows.h; `memory` is a thread's, laid out by window_lay. */
 typedef struct d2ke_windows d2ke_windows;
 struct window_chunk;
@@ -211,6 +220,9 @@ typedef struct {
     d2ke_kernel window_pairs;
     d2ke_scratch window_pairs_scratch;
     const d2ke_elastic_narrow *elastic_narrow;
+    d2ke_cost_fill cost_fill;
+    d2ke_cost_begin cost_begin;
+    d2ke_cost_narrow cost_narrow;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "kernel.h"
 #include "neighbor_heap.h"
 
@@ -15,6 +16,7 @@ enum {
     REFINE_FIRST = 32, /* columns whose distances make the first cut, at least */
     REFINE_LANES = 16, /* of these, narrowed together */
     REFINE_KEPT = 256, /* narrowed columns that wait for their distances, at most */
+    REFINE_BUCKETS = 1024, /* of bounds of about one size */
 };
 
 /* bounds[r * stride + j] is at most slope * d + offset, d: the distance of row rows[r] and of
@@ -86,7 +88,7 @@ typedef struct {
     struct refine_item {
         float bound;
         int32_t column;
-    } *items, *narrowed; /* candidates, and those of the closest bounds */
+    } *items, *narrowed; /* candidates with room to sort them, and those of the closest bounds */
     int64_t n_narrowed;
     int64_t worst;      /* see refine_limit */
     double *nearest;    /* the k least of a row's closest bounds, and their columns */
@@ -112,6 +114,26 @@ static inline void refine_sink(refine_item *items, int64_t n, int64_t at, float 
 static inline void refine_heapify(refine_item *items, int64_t n, float sign)
 {
     for (int64_t at = n / 2 - 1; at >= 0; at--) refine_sink(items, n, at, sign);
+}
+
+/* Puts items into the order of their bounds, those of one bucket in any order; `room` is for as
+ * many items. 0: bounds are infinite. */
+static inline int refine_sort(refine_item *items, int64_t n, refine_item *room)
+{
+    float least = INFINITY, most = -INFINITY;
+    int64_t ends[REFINE_BUCKETS + 1] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        least = items[i].bound < least ? items[i].bound : least;
+        most = items[i].bound > most ? items[i].bound : most;
+    }
+    float scale = most > least ? (REFINE_BUCKETS - 1) / (most - least) : 0;
+    if (!(most - least < INFINITY && scale < INFINITY)) return 0;
+    for (int64_t i = 0; i < n; i++) ends[(int)((items[i].bound - least) * scale) + 1]++;
+    for (int b = 0; b < REFINE_BUCKETS; b++) ends[b + 1] += ends[b];
+    for (int64_t i = 0; i < n; i++)
+        room[ends[(int)((items[i].bound - least) * scale)]++] = items[i];
+    memcpy(items, room, n * sizeof *items);
+    return 1;
 }
 
 /* The larger of both cores. */
@@ -261,11 +283,17 @@ static inline int refine_in_order(const refine_search *s, refine_thread *t, int6
 static inline int refine_narrowed(const refine_search *s, refine_thread *t, int64_t row, int64_t n,
                                   const d2ke_poll *poll)
 {
-    refine_heapify(t->items, n, -1);
+    int sorted = n > REFINE_GROUP && refine_sort(t->items, n, t->items + s->problem->y.n);
+    int64_t next = 0;
+    if (!sorted) refine_heapify(t->items, n, -1);
     for (;;) {
         float bounds[REFINE_GROUP], limits[REFINE_GROUP], limit = refine_limit(s, t, row);
-        int64_t most = s->first ? REFINE_LANES : REFINE_GROUP, kept = 0;
-        int64_t count = refine_take(s, t, row, t->items, &n, most, limit);
+        int64_t most = s->first ? REFINE_LANES : REFINE_GROUP, kept = 0, count = 0;
+        if (!sorted) count = refine_take(s, t, row, t->items, &n, most, limit);
+        for (; sorted && next < n && count < most; next++)
+            if (t->items[next].bound
+                <= refine_pair_limit(s, t, row, t->items[next].column, limit))
+                t->order[count++] = t->items[next].column;
         if (count == 0) return 1;
         s->counts[REFINE_COUNTS * row + 2] += count;
         for (int64_t i = 0; i < count; i++)

@@ -223,7 +223,7 @@ cdef prepare(refine_thread *thread, const refine_search *s):
     sizes[1] = s.own_bytes
     sizes[2] = REFINE_ROWS * m * sizeof(float)
     sizes[3] = most * (sizeof(int64_t) + sizeof(double))
-    sizes[4] = m * sizeof(refine_item)
+    sizes[4] = 2 * m * sizeof(refine_item)
     sizes[5] = REFINE_KEPT * sizeof(refine_item) + s.k * (sizeof(double) + sizeof(int64_t))
     for i in range(6):
         sizes[i] = (sizes[i] + 63) / 64 * 64

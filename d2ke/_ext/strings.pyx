@@ -75,7 +75,7 @@ def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
 
 
 def with_rows(PairwiseKernel pairs, const uint32_t[::1] x, const int64_t[::1] x_offsets):
-    """Return what `levenshtein` prepared, for other rows of letters 0 .. n_letters - 1."""
+    """Return a prepared distance for other rows, of letters 0 .. n_letters - 1."""
     return pairs.with_rows(&x[0], x_offsets, x)
 
 

@@ -181,7 +181,7 @@ COMMANDS = (
         f"""\
 What the other commands would read of a file: the objects and their lengths, the labels, and for a
 table what each column holds, how many entries are missing, and what it is read as. Then the command
-to type next.
+to type next. Of a model, an index or groups that d2ke wrote: what it is.
 
 {FILES}""",
         """\
@@ -437,7 +437,7 @@ group, the row that is nearest to the others.
             }),
         ],
         TABLES,
-        (("file", "the table"), ("pairs", "pairs")),
+        (("file", "the table"), ("pairs", "pairs"), ("groups", "the saved groups")),
     ),
     _of_similarities(
         "cluster",

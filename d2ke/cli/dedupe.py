@@ -35,22 +35,19 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
             raise InputError(f"{name} (--{name}) is needed, or --with and saved groups")
     names = options.objects
     columns = ColumnNames(tuple(names), rows=options.ids)
-    held = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
-    records, ids = held.objects, held.ids
-    radii = options.radius
-    known = None
+    table = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
+    records, ids, labelled_pairs = table.objects, table.ids, None
     if options.pairs is not None:
-        known = _read_pairs(Path(options.pairs), records, options.ids is not None, session)
+        labelled_pairs = _read_pairs(Path(options.pairs), records, options.ids is not None, session)
     duplicates = linking.dedupe(
         records,
-        radius=radii if isinstance(radii, dict) else dict.fromkeys(names, radii),
+        radius=options.radius,
         distance=dict.fromkeys(names, options.distance),
         clean=options.clean.split(",") if options.clean else (),
         threshold=0.5 if options.threshold is None else options.threshold,
-        known=known,
+        known=labelled_pairs,
         linkage=options.linkage or "average",
-        n_threads=session.n_threads,
-        progress=session.progress,
+        **session.computing,
     )
     sizes = np.bincount(duplicates.labels)
     summary = (
@@ -74,25 +71,25 @@ def _assign(options: argparse.Namespace, session: Session) -> None:
     """Put the rows of a table into groups that were saved, and write a group for each row."""
     learned = "objects", "radius", "distance", "clean", "threshold", "linkage", "pairs", "report"
     refuse(options, learned, f"does not go with --with; {options.groups} has what was learned")
-    found = load_duplicates(options.groups)
-    names = list(found.basis.columns)
+    duplicates = load_duplicates(options.groups)
+    names = list(duplicates.basis.columns)
     columns = ColumnNames(tuple(names), rows=options.ids)
-    held = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
-    new = found.assign(held.objects, n_threads=session.n_threads, progress=session.progress)
-    joined = int(np.isin(new.labels, found.labels).sum())
+    table = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
+    assigned = duplicates.assign(table.objects, **session.computing)
+    new_groups = assigned.labels[assigned.labels >= len(duplicates.examples)]
     session.report(
-        f"{joined} of {len(new.labels)} rows join groups of {options.groups}; the others found "
-        f"{len(np.unique(new.labels[~np.isin(new.labels, found.labels)]))}. Pairs of groups that "
-        f"rows would join to one another: {len(new.bridges)}."
+        f"{len(assigned.labels) - len(new_groups)} of {len(assigned.labels)} rows join groups of "
+        f"{options.groups}; the others found {len(np.unique(new_groups))}. Pairs of groups that "
+        f"rows would join to one another: {len(assigned.bridges)}."
     )
-    write_columns(Path(options.out), columns_of(new, held.ids))
+    write_columns(Path(options.out), columns_of(assigned, table.ids))
     session.report(f"groups: {options.out}")
-    _save(new.duplicates, options, session)
+    _save(assigned.duplicates, options, session)
 
 
-def _save(found: Duplicates, options: argparse.Namespace, session: Session) -> None:
+def _save(duplicates: Duplicates, options: argparse.Namespace, session: Session) -> None:
     if options.save is not None:
-        found.save(options.save)
+        duplicates.save(options.save)
         session.report(f"saved, with the rows: {options.save}")
 
 
@@ -140,13 +137,9 @@ def _sections(records: Records, ids: np.ndarray, duplicates: Duplicates) -> list
     """Show the probabilities, the cut, and pairs next to it on both sides."""
     distances, threshold = duplicates.distances, duplicates.threshold
     i, j = duplicates.pairs.T
-    together = duplicates.labels[i] == duplicates.labels[j]
+    in_one_group = duplicates.labels[i] == duplicates.labels[j]
     nearest = np.argsort(np.abs(distances - threshold), kind="stable")
-    inside = distances <= threshold
-    sides = (
-        ("Nearest to the cut, below it", inside),
-        ("Nearest to the cut, above it", ~inside),
-    )
+    inside, heading = distances <= threshold, "Nearest to the cut,"
     result = [
         Section(
             "Probabilities",
@@ -154,22 +147,21 @@ def _sections(records: Records, ids: np.ndarray, duplicates: Duplicates) -> list
             "probability not to match; equal rows are one group. Where the records tell enough, "
             "few pairs are near the threshold.",
             "histogram of the probabilities of pairs not to match, and the threshold",
-            picture((5.5, 3.2), _draw_distances, duplicates, together),
+            picture((5.5, 3.2), _draw_distances, duplicates, in_one_group),
         )
     ]
-    for heading, side in sides:
+    for where, side in (("below", inside), ("above", ~inside)):
         rows = [
             [
                 f"{distances[pair]:.4g}",
-                "yes" if together[pair] else "no",
+                "yes" if in_one_group[pair] else "no",
                 *(f"{ids[row]}: {_row(records[row])}" for row in duplicates.pairs[pair].tolist()),
             ]
             for pair in nearest[side[nearest]][:10].tolist()
         ]
         columns = ["not a match", "one group", "row", "other row"] if rows else []
-        result.append(
-            Section(heading, "" if rows else "There are none.", columns=columns, rows=rows)
-        )
+        note = "" if rows else "There are none."
+        result.append(Section(f"{heading} {where} it", note, columns=columns, rows=rows))
     return result
 
 
@@ -180,11 +172,11 @@ def _row(entries: dict[str, Any]) -> str:
     )
 
 
-def _draw_distances(axes: Any, duplicates: Duplicates, together: np.ndarray) -> None:
-    """Draw how many pairs have a probability, those of one group in colour, and the cut."""
+def _draw_distances(axes: Any, duplicates: Duplicates, in_one_group: np.ndarray) -> None:
+    """Draw a histogram of the probabilities, with pairs in one group in colour, and the cut."""
     bins = np.linspace(0, 1, 61) + 1e-9  # a pair at the threshold is left of it
     bins[0] = 0
-    shown = [duplicates.distances[pairs] for pairs in (together, ~together)]
+    shown = [duplicates.distances[pairs] for pairs in (in_one_group, ~in_one_group)]
     colours = [COLOURS[0], GREY]
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
     axes.axvline(duplicates.threshold, color=COLOURS[1], label="threshold")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -15,10 +16,9 @@ from d2ke._base.text import listed, show
 from d2ke.cli.commands import INDEX
 from d2ke.cli.object_files import (
     DISTANCE_OPTIONS,
-    check_distance,
-    chosen_distance,
     how_of,
     read,
+    read_compared,
     read_records,
     refuse,
     reported_warnings,
@@ -28,8 +28,11 @@ from d2ke.cli.session import Session
 from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.labelled import open_columns
 from d2ke.io.manifest import check_replaceable
+from d2ke.neighbors.graph import graph_of, nearest_first
 from d2ke.neighbors.index import Index
 from d2ke.objects.column_names import ColumnNames
+
+Graph: TypeAlias = tuple[sparse.csr_array, np.ndarray | None, np.ndarray | None]  # with both ids
 
 
 def index(options: argparse.Namespace, session: Session) -> None:
@@ -44,70 +47,62 @@ def index(options: argparse.Namespace, session: Session) -> None:
             "and --add, --remove or --verify"
         )
     refuse(options, DISTANCE_OPTIONS, f"belongs to the index; {options.file} has its own")
-    with _open(options.file, writable=bool(options.add or options.remove)) as held:
+    with _open(options.file, writable=bool(options.add or options.remove)) as existing:
         if options.verify:
             session.report(f"{options.file}: all checksums are right")
-        gone = None if options.remove is None else _names(options)
-        new = None if options.add is None else _read(options.add, held, options, session)
-        n = len(held)
-        if gone is not None:
-            if held.ids is None and gone.dtype.kind == "U":
+        # Both files are read before the index is changed.
+        removed = None if options.remove is None else _names(options)
+        added = None if options.add is None else _read(options.add, existing, options, session)
+        n, has_ids = len(existing), existing.ids is not None
+        if removed is not None:
+            if not has_ids and removed.dtype.kind == "U":
                 raise InputError(
                     f"remove: {options.file} has no ids; a column of {options.remove} must have "
                     "indices, whole numbers"
                 )
-            by = {"indices": gone} if held.ids is None else {"ids": _as_in(held, gone)}
-            held.remove(**by)
-            session.report(f"removed: {n - len(held)}")
-        if new is not None:
-            named = held.ids is not None or options.ids is not None
-            held.add(new.objects, ids=_as_in(held, new.ids) if named else None)
-            session.report(f"added: {len(new.objects)}")
-        session.report(str(held)[1:-1])
+            existing.remove(**{"ids" if has_ids else "indices": _as_in(existing, removed)})
+            session.report(f"removed: {n - len(existing)}")
+        if added is not None:
+            ids = _as_in(existing, added.ids) if has_ids or options.ids else None
+            existing.add(added.objects, ids=ids)
+            session.report(f"added: {len(added.objects)}")
+        session.report(str(existing)[1:-1])
 
 
-def neighbors_in(
-    options: argparse.Namespace, session: Session
-) -> tuple[sparse.csr_array, np.ndarray | None, np.ndarray | None]:
+def neighbors_in(options: argparse.Namespace, session: Session) -> Graph:
     """Return the graph of the neighbours that objects of a file have in an index, and all ids."""
     more = (*DISTANCE_OPTIONS, *["include_self"] * options.include_self)
     refuse(options, more, "does not go with --index")
     near = _open(options.index)
     X = _read(options.file, near, options, session)
+    how: dict[str, Any] = {"radius": options.radius, **session.computing}
+    n_columns = int(near.indices[-1]) + 1
     with reported_warnings(session):
-        if options.k is not None:
-            k, radius = options.k, options.radius
-            indices, distances = near.nearest(X.objects, k=k, radius=radius, **session.computing)
-            found = indices >= 0
-            indices, distances = indices[found], distances[found]
-            starts = np.append(0, found.sum(axis=1).cumsum())
+        if options.k is None:
+            graph = nearest_first(near.within(X.objects, **how))
+            graph.resize(len(X.objects), n_columns)
         else:
-            graph = near.within(X.objects, radius=options.radius, **session.computing)
-            starts = graph.indptr
-            rows = np.repeat(np.arange(graph.shape[0]), np.diff(starts))
-            order = np.lexsort((graph.indices, graph.data, rows))
-            indices, distances = graph.indices[order], graph.data[order]
-    session.report(f"{len(indices)} neighbours of {len(X.objects)} objects in {options.index}")
-    shape = len(X.objects), int(near.indices[-1]) + 1
-    return sparse.csr_array((distances, indices, starts), shape=shape), X.ids, near.ids
+            graph = graph_of(*near.nearest(X.objects, k=options.k, **how), n_columns)
+    session.report(f"{graph.nnz} neighbours of {len(X.objects)} objects in {options.index}")
+    return graph, X.ids, near.ids
 
 
 def is_index(path: Path) -> bool:
-    """Return whether a path is that of an index, by its name or by what is there."""
+    """Return whether a path leads to an index, by its name or its files."""
     return path.suffix == INDEX or (path / "manifest.json").exists()
 
 
 def report_index(path: str, session: Session) -> None:
-    """Report what an index is, and the command to type next."""
-    held = _open(path, verify=False)
-    session.report(f"{str(held)[1:-1]}; {show(held.params)}")
+    """Report the contents of an index, and the command to type next."""
+    index = _open(path, verify=False)
+    session.report(f"{str(index)[1:-1]}; {show(index.params)}")
     ids = "none; objects are numbered in the order in which they came"
-    if held.ids is not None:
-        ids = listed(held.ids[held.indices].tolist(), str)
+    if index.ids is not None:
+        ids = listed(index.ids[index.indices].tolist(), str)
     session.report(f"ids: {ids}")
     size = sum(file.stat().st_size for file in Path(path).iterdir())
     session.report(f"size: {size / 1e6:.3g} MB")
-    k = min(5, len(held))
+    k = min(5, len(index))
     session.report(
         f"next: d2ke neighbors FILE --index {shlex.quote(path)} --k {k} --out nearest.csv"
     )
@@ -121,11 +116,9 @@ def _build(options: argparse.Namespace, session: Session) -> None:
         raise FileNotFoundError(f"cannot write {out}: the folder {out.parent} does not exist")
     if out.exists():
         check_replaceable(out)
-    check_distance(options)
-    held = read(options, session, unlabelled=True)
-    distance, parameters = chosen_distance(options, held.objects)
+    data, distance, parameters = read_compared(options, session)
     with reported_warnings(session):
-        built = Index(held.objects, distance=distance, ids=held.ids, **parameters)
+        built = Index(data.objects, distance=distance, ids=data.ids, **parameters)
         built.save(out, n_threads=session.n_threads)
     session.report(f"index: {out}")
 
@@ -137,20 +130,22 @@ def _open(path: str, writable: bool = False, verify: bool = True) -> Index:
         raise InputError(str(error)) from None
 
 
-def _read(file: str, held: Index, options: argparse.Namespace, session: Session) -> LabelledObjects:
-    """Read objects of the kind that an index has."""
-    some = held.objects(held.indices[:1])
-    if some.kind == "records":
-        kinds = {name: column.kind for name, column in some.columns.items()}
+def _read(
+    file: str, index: Index, options: argparse.Namespace, session: Session
+) -> LabelledObjects:
+    """Read objects of the index's kind."""
+    sample = index.objects(index.indices[:1])
+    if sample.kind == "records":
+        kinds = {name: column.kind for name, column in sample.columns.items()}
         named = ColumnNames(tuple(kinds), options.labels, rows=options.ids)
         return read_records(file, named, kinds, session, how=how_of(options))
-    kind = options.kind or ("sets" if some.kind == "sets" else None)
-    given = argparse.Namespace(**{**vars(options), "file": file, "kind": kind})
-    return read(given, session, unlabelled=True)
+    kind = options.kind or ("sets" if sample.kind == "sets" else None)
+    reading = argparse.Namespace(**{**vars(options), "file": file, "kind": kind})
+    return read(reading, session, unlabelled=True)
 
 
 def _names(options: argparse.Namespace) -> np.ndarray:
-    """Return the ids in a table of what is to be removed."""
+    """Return the ids in the table of objects to remove."""
     file, named = Path(options.remove), ColumnNames(ids=options.ids)
     table = open_columns(file, named, how=how_of(options))
     if table is None:
@@ -163,7 +158,7 @@ def _names(options: argparse.Namespace) -> np.ndarray:
     return table.typed(names[0]).ids()
 
 
-def _as_in(held: Index, names: np.ndarray | None) -> np.ndarray | None:
-    """Return ids as text where an index has text: a table of few rows may have numbers alone."""
-    text = held.ids is not None and held.ids.dtype.kind == "U"
+def _as_in(index: Index, names: np.ndarray | None) -> np.ndarray | None:
+    """Return ids as text if the index has text: in a table of few rows all may be numbers."""
+    text = index.ids is not None and index.ids.dtype.kind == "U"
     return names if names is None or not text else names.astype(str)

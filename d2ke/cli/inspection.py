@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the commands would read of a file, and the command to type next: `d2ke inspect`."""
+"""The contents of a file as the commands read it, and the command to type next: `d2ke inspect`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from d2ke.cli.object_files import how_of, is_data_set, kinds_of, named_columns, 
 from d2ke.cli.options import OBJECTS, joined
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
+from d2ke.groups.candidates import EQUAL
+from d2ke.groups.duplicates import load_duplicates
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.graphs import GRAPHS
 from d2ke.io.labelled import open_columns, read_file
@@ -39,20 +41,23 @@ _EXAMPLES = 3
 
 
 def inspect(options: argparse.Namespace, session: Session) -> None:
-    """Report what would be read of a file, its columns, and the command to type next.
+    """Report how the commands would read a file, its columns, and the command to type next.
 
-    If the columns must be named, they are listed before the error that says so.
+    If the user must name columns, the columns are listed before the error.
     """
-    if _is_model(Path(options.file)):
+    if _is_saved(Path(options.file), "model"):
         session.report(str(load_model(options.file)))
         session.report(f"next: d2ke predict {shlex.quote(options.file)} FILE --out labels.csv")
+        return
+    if _is_saved(Path(options.file), "duplicates"):
+        _report_groups(options.file, session)
         return
     if is_index(Path(options.file)):
         report_index(options.file, session)
         return
     named = named_columns(options)
     try:
-        held = read(
+        data = read(
             options, session, unlabelled=True, kinds=kinds_of(options), missing="interpolate"
         )
     except ValueError as error:
@@ -62,34 +67,34 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
         for line in question:
             session.report(line)
         return
-    _report_lengths(held.objects, session)
-    if held.labels is not None:
-        session.report(f"labels: {_of_labels(held.labels)}")
-        texts = held.labels.tolist() if held.labels.dtype.kind == "U" else []
+    _report_lengths(data.objects, session)
+    if data.labels is not None:
+        session.report(f"labels: {_labels_text(data.labels)}")
+        texts = data.labels.tolist() if data.labels.dtype.kind == "U" else []
         for text, count in Counter(text for text in texts if text and is_gap(text)).items():
             how = f"--na-values {shlex.quote(text)}"
             session.report(f"{count} labels are {text!r}, a class; if they are missing: {how}")
-    elif held.columns.unused:
+    elif data.columns.unused:
         session.report("labels: none; --labels NAME, if one of the columns holds them")
-    if held.filled.get("values"):
-        n_values, n_series = held.filled["values"], held.filled["series"]
+    if data.filled.get("values"):
+        n_values, n_series = data.filled["values"], data.filled["series"]
         how = "d2ke train --missing interpolate"
         session.report(f"missing values: {n_values} in {n_series} series; {how}")
     table = None
-    if not is_data_set(options.file) and held.columns.objects is not None:
+    if not is_data_set(options.file) and data.columns.objects is not None:
         table = open_columns(options.file, named, how=how_of(options))
     if table is not None:
-        _report_columns(table, held.columns, session)
+        _report_columns(table, data.columns, session)
     else:
-        _report_first(held, session)
-    for line in _next(options, held):
+        _report_first(data, session)
+    for line in _next(options, data):
         session.report(f"next: d2ke {line}")
 
 
 def _question(options: argparse.Namespace, error: ValueError, session: Session) -> list[str]:
-    """Return what must be said of a file, and the command that says it; nothing if none helps.
+    """Return a question about a file, and the command that answers it; nothing if none helps.
 
-    The columns of the file are reported.
+    Also reports the columns of the file.
     """
     named, doubt = named_columns(options), re.search("the first line may be|twice", str(error))
     asks = doubt or getattr(error, "argument", "") == "objects"
@@ -114,22 +119,37 @@ def _question(options: argparse.Namespace, error: ValueError, session: Session) 
 
 
 def _is_wide(table: Table) -> bool:
-    """Return whether a row may be a series: most columns are numbers named t0, t1, ..."""
+    """Return whether rows may be series: most columns have numbers and are named t0, t1, ..."""
     names = [name for name in table.names if table.typed(name).use in NUMERIC]
     matches = [re.fullmatch(r"[^0-9]*([0-9]{1,6})", name) for name in names]
     counts = [int(match[1]) for match in matches if match]
     return len(counts) > _EXAMPLES and counts == list(range(counts[0], counts[0] + len(counts)))
 
 
-def _is_model(file: Path) -> bool:
+def _is_saved(file: Path, kind: str) -> bool:
+    """Return whether d2ke wrote a file of this kind."""
     if not file.is_file():
         return False
     with file.open("rb") as stream:
-        return is_sealed(stream.read(SIZE), "model")
+        return is_sealed(stream.read(SIZE), kind)
+
+
+def _report_groups(file: str, session: Session) -> None:
+    """Report the contents of saved groups, and the command by which new rows join them."""
+    duplicates = load_duplicates(file)
+    session.report(f"groups of d2ke dedupe: {str(duplicates)[1:-1]}")
+    columns, is_table = duplicates.basis.columns, duplicates.basis.names is not None
+    for name, column in columns.items():
+        how = "equal" if column.radius <= EQUAL else f"within {column.radius:g}"
+        what = f"{column.x.kind}, {column.pairs.distance!r} {how}"
+        session.report(f"compared: {name} ({what})" if is_table else f"compared: {what}")
+    if is_table and {column.x.kind for column in columns.values()} == {"strings"}:
+        words = f"FILE --with {shlex.quote(file)} --out labels.csv"
+        session.report(f"next: d2ke dedupe {words}")
 
 
 def _report_lengths(objects: Any, session: Session) -> None:
-    """Report the lengths of strings, series and sets; of records, those of each column."""
+    """Report the lengths of strings, series and sets, by column if the objects are records."""
     columns = {"": objects} if isinstance(objects, Objects) else {}
     if objects.kind == "records":
         columns = {f" of {name!r}": column.values for name, column in objects.columns.items()}
@@ -139,33 +159,33 @@ def _report_lengths(objects: Any, session: Session) -> None:
             session.report(f"lengths{name}: {low:g} to {high:g}, median {median:g}")
 
 
-def _of_labels(labels: np.ndarray) -> str:
+def _labels_text(labels: np.ndarray) -> str:
     """Return the classes and their sizes, or the range of real values."""
     if labels.dtype.kind == "f":
         low, median, high = np.quantile(labels, [0, 0.5, 1])
         return f"numbers from {low:.4g} to {high:.4g}, median {median:.4g}: a regression"
-    counts, others = _known(labels)
+    counts, note = _known(labels)
     sizes = listed(counts.most_common(), lambda pair: f"{pair[0]} ({pair[1]})")
     if like_amounts(np.unique(labels)):
-        others += "; if they are amounts: --task regression"
-    return f"{len(counts)} classes: {sizes}{others}"
+        note += "; if they are amounts: --task regression"
+    return f"{len(counts)} classes: {sizes}{note}"
 
 
 def _known(labels: np.ndarray) -> tuple[Counter[Any], str]:
-    """Return how often each label occurs, without marks of no label, and what is said of these.
+    """Return how often each label occurs, and a note on objects without a label.
 
-    They are empty text, and -1 unless all are -1 or 1.
+    An empty text marks no label, and so does -1, unless all labels are -1 or 1.
     """
     counts = Counter(labels.tolist())
     n_missing, n_unknown = counts.pop("", 0), 0
     if labels.dtype.kind == "i" and (np.abs(labels) != 1).any():
         n_unknown = counts.pop(-1, 0)
-    others = f"; {n_missing} objects without" * bool(n_missing)
-    return counts, others + f"; {n_unknown} objects of -1, which marks no label" * bool(n_unknown)
+    note = f"; {n_missing} objects without" * bool(n_missing)
+    return counts, note + f"; {n_unknown} objects of -1, which marks no label" * bool(n_unknown)
 
 
 def _report_columns(table: Table, columns: ColumnNames, session: Session) -> None:
-    """Report for each column what it holds and what it would be read as."""
+    """Report the type of each column's entries, and how the commands would use the column."""
     uses: dict[str | None, str] = dict.fromkeys(columns.objects or (), "objects")
     uses |= {columns.labels: "labels", columns.ids: "ids of series", columns.time: "time"}
     uses.setdefault(columns.rows, "names of rows")
@@ -185,10 +205,10 @@ def _report_columns(table: Table, columns: ColumnNames, session: Session) -> Non
         session.report(f"and {len(table.names) - max_columns} more columns")
 
 
-def _report_first(held: LabelledObjects, session: Session) -> None:
+def _report_first(data: LabelledObjects, session: Session) -> None:
     """Report the ids, or the numbers, of the first objects, with their labels."""
-    ids, labels = held.ids, held.labels
-    names = range(len(held.objects)) if ids is None else ids.tolist()
+    ids, labels = data.ids, data.labels
+    names = range(len(data.objects)) if ids is None else ids.tolist()
     labels_of = [] if labels is None else labels[:_EXAMPLES].tolist()
     texts = [f"{name} ({label})" for name, label in zip(names, labels_of, strict=False)]
     how = "numbered by their place" if ids is None else "with their ids"
@@ -196,16 +216,17 @@ def _report_first(held: LabelledObjects, session: Session) -> None:
 
 
 def _guess(table: Table) -> str:
-    """Return names for the columns of a table that may fit; nothing if there is no text.
+    """Return options that may name a table's columns right; nothing if there is no text.
 
-    Without a column whose entries all differ, as names of rows do, rows are vectors of series.
+    If no column has different entries in all rows, as a name has, the rows are taken for the
+    vectors of series.
     """
     typed = {name: table.typed(name) for name in table.names if name}
     entries = {name: column.texts() for name, column in typed.items() if column.scalar}
     different = {name: len(set(texts)) for name, texts in entries.items()}
     text = [name for name in entries if _held(typed[name]) == "text"]
-    whole = [name for name in entries if all(map(str.isdigit, entries[name]))]
-    names = [name for name in (*text, *whole) if different[name] == len(typed[name])]
+    integers = [name for name in entries if all(map(str.isdigit, entries[name]))]
+    names = [name for name in (*text, *integers) if different[name] == len(typed[name])]
     names.sort(key=lambda name: sum(map(len, entries[name])))
     repeated = [name for name in text if 1 < different[name] <= len(typed[name]) / 2]
     numbers = [name for name in typed if typed[name].use in NUMERIC]
@@ -225,14 +246,14 @@ def _guess(table: Table) -> str:
 
 
 def _held(typed: Typed) -> str:
-    """Return what the entries of a column are, in a word or two."""
+    """Return the type of a column's entries, in a word or two."""
     if typed.use == "objects":
         return "text" if typed.scalar or typed.fields is not None else "lists"
     return {"missing": "nothing", "other": typed.type}.get(typed.use, typed.use)
 
 
 def _entries(typed: Typed) -> tuple[str, str]:
-    """Return how many different entries a column has, and the first ones, as text."""
+    """Return the number of different entries of a column, and the first ones, as text."""
     if typed.use in ("missing", "other"):
         return "", ""
     if not typed.scalar and typed.fields is None:
@@ -241,27 +262,27 @@ def _entries(typed: Typed) -> tuple[str, str]:
     return str(len(set(texts))), ", ".join(map(object_text, texts[:_EXAMPLES]))
 
 
-def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
-    """Return the commands to type next, with the columns that were named for this one."""
-    objects, n, labels = held.objects, len(held.objects), held.labels
-    known, others = _known(np.empty(0, int) if labels is None else labels)
+def _next(options: argparse.Namespace, data: LabelledObjects) -> list[str]:
+    """Return the commands to type next, with the columns that the user has named."""
+    objects, n, labels = data.objects, len(data.objects), data.labels
+    classes, unlabelled = _known(np.empty(0, int) if labels is None else labels)
     amounts = labels is not None and like_amounts(np.unique(labels))
     real = amounts or (labels is not None and labels.dtype.kind == "f")
-    gaps = bool(held.filled.get("values"))
-    if len(known) > 1 and not others and (real or len(known) < n):
+    gaps = bool(data.filled.get("values"))
+    if len(classes) > 1 and not unlabelled and (real or len(classes) < n):
         more = " --task regression" * amounts + " --missing interpolate" * gaps
         return [f"{_command(options, 'train')}{more} --out model.h5 --report report.html"]
     if objects.kind == "records":
         kinds = {column.kind for column in objects.columns.values()}
         names = {"objects": list(objects.columns)}
-        if held.note.startswith(GRAPHS):
+        if data.note.startswith(GRAPHS):
             near = _command(options, "neighbors", {"objects": "codes"})
             return [f"{near} --k {min(5, n - 1)} --out graph.csv"] if n > 1 else []
         text = kinds <= {"strings", "numbers", "categories", "missing"}
         return [f"{_command(options, 'dedupe', names)} --radius 1 --out groups.csv"] * text
     if gaps or len(find_copies(objects).firsts) < 2 or not objects.lengths.all():
         return []
-    if 1 < len(known) < n:
+    if 1 < len(classes) < n:
         return [f"{_command(options, 'propagate')} --as objects --out labels.csv"]
     near = f"{_command(options, 'neighbors')} --k {min(5, n - 1)} --out graph.csv"
     clusters = f"--as objects --n-clusters {min(5, n)} --out clusters.csv"
@@ -269,15 +290,15 @@ def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
 
 
 def _command(
-    options: argparse.Namespace, name: str, others: Mapping[str, Any] = MappingProxyType({})
+    options: argparse.Namespace, name: str, values: Mapping[str, Any] = MappingProxyType({})
 ) -> str:
-    """Return a command that reads the file of this one alike, as far as it has the options."""
+    """Return a command that reads the file with the options of this one, if it has them."""
     command = next(command for command in COMMANDS if command.name == name)
     taken = {option if isinstance(option, str) else option[0] for option in command.options}
     words = [name, options.file]
     for option in (*OBJECTS, "--categories"):
         key = option[2:].replace("-", "_")
-        value = others.get(key, getattr(options, key))
+        value = values.get(key, getattr(options, key))
         if value is None or option not in taken:
             continue
         if isinstance(value, bool):

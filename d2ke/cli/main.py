@@ -37,7 +37,10 @@ def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None) ->
     except (ImportError, OSError, ValueError) as error:
         if _unprinted() == 141:
             return 141
-        print(f"{name}: {error}", file=sys.stderr)
+        text: object = error
+        if isinstance(error, OSError) and error.filename is not None:
+            text = f"{error.strerror}: {error.filename}"  # without the number of the error
+        print(f"{name}: {text}", file=sys.stderr)
         # An InputError has status 2, as a wrong command line.
         return getattr(error, "status", 1)
     return _unprinted(name)

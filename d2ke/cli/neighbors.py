@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.files import write_file
-from d2ke.cli.index import neighbors_in
-from d2ke.cli.object_files import check_distance, chosen_distance, read, reported_warnings
+from d2ke.cli.index import Graph, neighbors_in
+from d2ke.cli.object_files import read_compared, reported_warnings
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.distances.pairs import check_pairs
@@ -24,36 +24,31 @@ from d2ke.neighbors.runs import SearchOptions
 
 
 def neighbors(options: argparse.Namespace, session: Session) -> None:
-    """Find the neighbours of each object of a file among the others, or in an index, as a graph.
+    """Write the graph of the neighbours of a file's objects, in the file itself or in an index.
 
     Each row has the nearest first.
     """
     if options.k is None and options.radius is None:
         raise InputError("k or radius is needed: how many neighbours, or how far they may be")
-    if options.index is not None:
-        write_graph(Path(options.out), *neighbors_in(options, session))
-        session.report(f"graph: {options.out}")
-        return
-    check_distance(options)
-    held = read(options, session, unlabelled=True)
-    objects = held.objects
-    distance, parameters = chosen_distance(options, objects)
-    search = SearchOptions(
-        include_self=options.include_self,
-        n_threads=session.n_threads,
-        progress=session.progress,
-    )
+    find = _neighbors_in_file if options.index is None else neighbors_in
+    write_graph(Path(options.out), *find(options, session))
+    session.report(f"graph: {options.out}")
+
+
+def _neighbors_in_file(options: argparse.Namespace, session: Session) -> Graph:
+    """Return the graph of the neighbours of the objects of a file, and their ids."""
+    data, distance, parameters = read_compared(options, session)
+    search = SearchOptions(include_self=options.include_self, **session.computing)
     with reported_warnings(session):
         names = ArgumentNames("nearest" if options.k else "within")
-        pairs = check_pairs(objects, None, distance, parameters, names)
+        pairs = check_pairs(data.objects, None, distance, parameters, names)
         graph, info = neighbor_graph(pairs, True, search, k=options.k, radius=options.radius)
     share = 100 * info.computed / info.pairs if info.pairs else 0.0
     session.report(
-        f"{distance}: {graph.nnz} neighbours of {len(objects)} objects; {info.computed} of "
+        f"{distance}: {graph.nnz} neighbours of {len(data.objects)} objects; {info.computed} of "
         f"{info.pairs} distances computed ({share:.1f} %)"
     )
-    write_graph(Path(options.out), graph, held.ids, held.ids)
-    session.report(f"graph: {options.out}")
+    return graph, data.ids, data.ids
 
 
 def write_graph(

@@ -165,11 +165,15 @@ def given_parameters(options: argparse.Namespace) -> dict[str, Any]:
     return costs | dict(options.parameter)
 
 
-def check_distance(options: argparse.Namespace) -> None:
-    """Check the name of the distance and the file of costs, before the objects are read."""
+def read_compared(
+    options: argparse.Namespace, session: Session
+) -> tuple[LabelledObjects, str, dict[str, Any]]:
+    """Read objects, and return them with their distance and its checked parameters."""
     if options.distance is not None:
-        find_distance(options.distance)
+        find_distance(options.distance)  # is refused before the file is read
     given_parameters(options)
+    held = read(options, session, unlabelled=True)
+    return held, *chosen_distance(options, held.objects)
 
 
 def chosen_distance(options: argparse.Namespace, X: Any) -> tuple[str, dict[str, Any]]:

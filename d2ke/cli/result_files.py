@@ -90,12 +90,13 @@ def check_results(
         ("tree", pictures, ("matplotlib",)),
         ("report", (".html", ".htm"), ("matplotlib", "Jinja2")),
         ("save_features", HDF5, ()),
+        ("save", (), ()),
     )
     for name, endings, packages in results:
         file = getattr(options, name, None)
         if file is None:
             continue
-        if Path(file).suffix not in endings:
+        if endings and Path(file).suffix not in endings:
             raise InputError(f"{name} must end in {', '.join(endings)}, got {file!r}")
         for package in packages:
             try:
@@ -103,7 +104,8 @@ def check_results(
             except ImportError:
                 raise ImportError(f'{name} needs {package}: pip install "d2ke[demo]"') from None
         other = taken.setdefault(place(file), name)
-        if other != name:
+        grows = name == "save" and other == "the saved groups"
+        if other != name and not grows:
             raise InputError(
                 f"{name} and {other} are the same file, {file!r}; {name} must be another"
             )

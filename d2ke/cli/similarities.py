@@ -18,9 +18,8 @@ from d2ke.cli.matrix_files import SUFFIXES, labels_of_text, plain_labels, read_l
 from d2ke.cli.object_files import (
     DISTANCE_OPTIONS,
     OBJECT_OPTIONS,
-    chosen_distance,
     is_data_set,
-    read,
+    read_compared,
     refuse,
 )
 from d2ke.cli.result_files import InputError
@@ -134,11 +133,8 @@ def read_similarities(options: argparse.Namespace, session: Session) -> Similari
 
 def _of_objects(options: argparse.Namespace, session: Session) -> Similarities:
     """Return the distances of objects; of very many, or where it is asked for, their features."""
-    if options.distance is not None:
-        find_distance(options.distance)
-    held = read(options, session, unlabelled=True)
+    held, distance, parameters = read_compared(options, session)
     X, name = held.objects, Path(options.file).name
-    distance, parameters = chosen_distance(options, X)
     if len(X) < 2:
         raise InputError(f"{name} holds {len(X)} objects; at least 2 are needed")
     labels = None if held.labels is None else plain_labels(f"labels of {name}", held.labels)

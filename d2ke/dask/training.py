@@ -21,9 +21,8 @@ from d2ke.models.inputs import ModelRequest, column_requests, packed_objects
 from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.train import Options, check_keep_sums, train
-from d2ke.objects.compatibility import concatenate
-from d2ke.objects.container import Objects, offsets_of
-from d2ke.objects.records import Column, Records
+from d2ke.objects.container import offsets_of
+from d2ke.objects.records import Records, join
 from d2ke.objects.tables import is_table
 
 T = TypeVar("T")
@@ -196,33 +195,13 @@ def _join_samples(*samples: Sample) -> Sample:
     if labels[0].weights is not None:
         weights = np.concatenate([chunk.row_weights for chunk in labels])
     values = np.concatenate([chunk.values for chunk in labels])
+    objects = [sample.objects for sample in samples]
+    packed = [part for part in objects if not isinstance(part, list)]  # a list may be empty
     return Sample(
-        _join([sample.objects for sample in samples]),
+        join(packed or objects),
         np.concatenate([sample.rows for sample in samples]),
         Labels(labels[0].task, values, weights),
     )
-
-
-def _join(collections: Sequence[Any]) -> Any:
-    """Join objects or records, with the letters of all."""
-    if isinstance(collections[0], Records):
-        names = collections[0].columns
-        return Records(
-            {name: _join_columns([records[name] for records in collections]) for name in names}
-        )
-    packed = [objects for objects in collections if not isinstance(objects, list)]
-    if packed:
-        return concatenate(packed)
-    return [item for objects in collections for item in objects]
-
-
-def _join_columns(columns: Sequence[Column]) -> Column:
-    values = [column.values for column in columns if column.values is not None]
-    missing = np.concatenate([column.missing for column in columns])
-    joined = None
-    if values:
-        joined = _join(values) if isinstance(values[0], Objects) else np.concatenate(values)
-    return Column(joined, missing, max(column.use for column in columns))
 
 
 def _merged(first: Any, *others: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import edits, strings
 from d2ke.distances.distance import Distance
-from d2ke.distances.string_rows import common_letters, mode_or_local
+from d2ke.distances.string_rows import codes_of, common_letters, mode_or_local, not_empty
 from d2ke.objects.container import Objects
 from d2ke.objects.tokens import letters_of, symbols_of
 
@@ -55,18 +55,39 @@ class Costs:
         mirrored = np.array_equal(self.substitution, self.substitution.T)
         return mirrored and np.array_equal(self.single[1:3], self.single[3:5])
 
-    def classes(self, objects: Objects) -> np.ndarray:
-        """Return the class of each letter of the objects' alphabet."""
+    def classes(self, alphabet: np.ndarray, letters: Any) -> np.ndarray:
+        """Return the class of each letter of an alphabet of objects with such letters."""
         last = len(self.letters)
-        classes = np.full(max(1, len(objects.alphabet)), last, dtype=np.uint32)
-        symbols, numbers_ = symbols_of(self.letters, objects.letters)
-        if len(symbols) and len(objects.alphabet):
+        classes = np.full(max(1, len(alphabet)), last, dtype=np.uint32)
+        symbols, numbers_ = symbols_of(self.letters, letters)
+        if len(symbols) and len(alphabet):
             order = np.argsort(symbols, kind="stable")
-            ranks = np.searchsorted(symbols, objects.alphabet, sorter=order)
+            ranks = np.searchsorted(symbols, alphabet, sorter=order)
             nearest = order[np.minimum(ranks, len(symbols) - 1)]
-            has_cost = symbols[nearest] == objects.alphabet
+            has_cost = symbols[nearest] == alphabet
             classes[: len(has_cost)][has_cost] = numbers_[nearest][has_cost]
         return classes
+
+
+class CostedLetters:
+    """The letters of strings y, and all with costs of their own, as codes; a last code for others.
+
+    Attributes
+    ----------
+    classes : ndarray of uint32
+        The class of costs of each code.
+    """
+
+    def __init__(self, y: Objects, costs: Costs):
+        symbols, _ = symbols_of(costs.letters, y.letters)
+        self._alphabet = np.union1d(y.alphabet, symbols) if len(symbols) else y.alphabet
+        classes = costs.classes(self._alphabet, y.letters)[: len(self._alphabet)]
+        self.classes = np.append(classes, np.uint32(len(costs.letters)))
+
+    def codes(self, objects: Objects) -> np.ndarray:
+        """Return the codes of the letters of y, or of other strings."""
+        codes = codes_of(objects.alphabet, self._alphabet).astype(np.uint32)
+        return not_empty(codes[objects.values])
 
 
 def cost(name: str, value: Any) -> float:
@@ -219,7 +240,7 @@ def check_letters(name: str, objects: Objects, costs: Costs | None = None, **_: 
     """Refuse objects with letters that have no costs."""
     if costs is None or costs.others:
         return
-    classes = costs.classes(objects)
+    classes = costs.classes(objects.alphabet, objects.letters)
     wrong = np.flatnonzero(classes[objects.values] == len(costs.letters))
     if not wrong.size:
         return
@@ -245,11 +266,25 @@ def prepare_weighted(
     for objects, codes in ((x, x_codes), (y, y_codes)):
         if len(objects.values):
             # A letter that occurs nowhere has no code, and no class is looked up for it.
-            both[codes] = costs.classes(objects)[objects.values]
+            both[codes] = costs.classes(objects.alphabet, objects.letters)[objects.values]
     return edits.weighted(
         x_codes, x.offsets, y_codes, y.offsets, same, mode, both, costs.substitution, costs.single,
         costs.affine, costs.transposition,
     )  # fmt: skip
+
+
+def weighted_columns(
+    y: Objects, costs: Costs | None = None, mode: int = strings.GLOBAL
+) -> Callable[[Objects], Any]:
+    """Prepare strings y; return a function that compiles the distances of x to them."""
+    costs = costs or together()["costs"]
+    letters = CostedLetters(y, costs)
+    side = letters.codes(y), y.offsets
+    compiled = edits.weighted(
+        *side, *side, False, mode, letters.classes, costs.substitution, costs.single, costs.affine,
+        costs.transposition,
+    )  # fmt: skip
+    return lambda x: strings.with_rows(compiled, letters.codes(x), x.offsets)
 
 
 def not_symmetric(costs: Costs | None = None, mode: int = strings.GLOBAL) -> bool:
@@ -265,6 +300,7 @@ LETTER_COSTS = (
         kind="strings",
         shortest=0,
         prepare=prepare_weighted,
+        columns=weighted_columns,
         parameters={
             "substitution": pair_costs,
             "alphabet": letters_in_order,

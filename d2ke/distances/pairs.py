@@ -30,6 +30,7 @@ from d2ke.distances.problem import (
 )
 from d2ke.distances.registry import (
     BY_NAME,
+    CheckedParameters,
     check_kind,
     check_parameters,
     find_distance,
@@ -101,7 +102,8 @@ def check_pairs(
         dtype = np.promote_types(x.dtype, y.dtype)
     compile_ = partial(_named_pairs, row.name, checked)
     same = Y is None and row.is_symmetric(checked)
-    return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), names)
+    params = CheckedParameters(params, row.name, checked)
+    return PairwiseProblem(x, y, dtype, same, compile_, row.name, params, names)
 
 
 def check_same_both_ways(pairs: PairwiseProblem) -> None:

@@ -20,7 +20,7 @@ from d2ke.distances.problem import ArgumentNames
 from d2ke.estimators.base import Classifier, DistanceEstimator, ObjectsEstimator, estimator
 from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares, vote, votes
-from d2ke.neighbors.graph import neighbor_graph
+from d2ke.neighbors.graph import nearest_first, neighbor_graph
 from d2ke.neighbors.index import Index
 from d2ke.neighbors.runs import SearchOptions
 from d2ke.neighbors.search import nearest
@@ -183,13 +183,9 @@ class DistanceNearestNeighbors(ObjectsEstimator):
         """
         radius = self.radius if radius is None else radius
         graph = self.index_.within(self._queries(X), radius=radius, **self._computing())
-        indices, distances = graph.indices.astype(np.int64), graph.data
-        if sort_results:
-            rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-            order = np.lexsort((indices, distances, rows))
-            indices, distances = indices[order], distances[order]
-        found = [_rows(values, graph.indptr) for values in (distances, indices)]
-        return tuple(found) if return_distance else found[1]
+        graph = nearest_first(graph) if sort_results else graph
+        indices = _rows(graph.indices.astype(np.int64), graph.indptr)
+        return (_rows(graph.data, graph.indptr), indices) if return_distance else indices
 
     def _queries(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs of records that are near in at least one column, and their distances over all columns.
+"""Candidates: pairs of records that are near in at least one column.
 
-A column's distances are divided by its radius. A column in which most rows have many near ones (a
-city, a year) is compared, but not searched.
+The distances of a column are divided by its radius. A column in which most rows have many near ones
+(a city, a year) is compared, but not searched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -17,41 +17,74 @@ from scipy.sparse.csgraph import connected_components
 
 from d2ke._base.checks import not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.progress import progress_bar
 from d2ke._base.text import listed
 from d2ke.distances.pairs import check_pairs, check_same_both_ways
 from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem
 from d2ke.distances.registry import usual_distance
 from d2ke.groups.cleaning import check_cleaning, clean_column
-from d2ke.neighbors.copies import search_neighbors
-from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.lists import WithinLists, check_graph
-from d2ke.neighbors.problem import NeighborSearch
-from d2ke.objects.compatibility import concatenate, in_order, matched
+from d2ke.neighbors.lists import check_graph
+from d2ke.neighbors.runs import SearchOptions, find_within
+from d2ke.objects.compatibility import in_order, matched
 from d2ke.objects.container import Objects, take
 from d2ke.objects.copies import Copies, find_copies
 from d2ke.objects.record_packing import as_text, pack_records
-from d2ke.objects.records import Column, Records
+from d2ke.objects.records import Column, Records, join
 from d2ke.objects.tables import is_table
 
 _BLOCK = 256  # pairs of strings whose rows are compared with all of their columns at once
-_EXACT = 1e-30  # in the place of a radius of 0: distances are divided by it
+EQUAL = 1e-30  # in the place of a radius of 0: distances are divided by it
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedColumn:
-    """A column of both sides: the problem of the entries that are there, and its radius."""
+    """A column of two tables, or of one (then y is x), and the radius of a match.
+
+    `pairs` has the entries that are not missing.
+    """
 
     x: Column
     y: Column
     pairs: PairwiseProblem
     radius: float
 
-    def of_rows(self, rows: np.ndarray, others: np.ndarray) -> ComparedColumn:
+    @classmethod
+    def from_column(cls, column: Column, radius: float, distance: Any, params: Any) -> Self:
+        """Return the comparison of a column's rows with each other."""
+        return cls(column, column, check_pairs(column.values, None, distance, params), radius)
+
+    def take(self, rows: np.ndarray, y_rows: np.ndarray) -> ComparedColumn:
         """Return the column of some rows of x and of y."""
         x = self.x.take(rows)
-        y = x if self.y is self.x else self.y.take(others)
+        y = x if self.y is self.x else self.y.take(y_rows)
         return replace(self, x=x, y=y, pairs=replace(self.pairs, x=x.values, y=y.values))
+
+    def append(self, new: Column) -> ComparedColumn:
+        """Return the column of one table with later rows at its end."""
+        pairs = self.pairs
+        return self.from_column(join([self.x, new]), self.radius, pairs.distance, pairs.params)
+
+    def beside_all(self, rows: np.ndarray) -> ComparedColumn:
+        """Return the comparison of some rows of one table with all of its rows."""
+        x = self.x.take(rows)
+        return replace(self, x=x, pairs=replace(self.pairs, x=x.values, same=False))
+
+    def check_later(self, new: Column, name: str) -> Column:
+        """Return a column of new rows with its channels in order; refuse other kinds of entries."""
+        if new.values is None:
+            return new
+        table: Objects = self.x.values
+        kinds = table.kind, new.kind
+        if table.kind != new.kind and kinds != (table.base, new.values.base):
+            how = f"pack(..., kind={table.kind!r})"  # an added kind, which reads objects
+            raise ArgumentTypeError(
+                name, f"holds {new.kind}, but the table has {table.kind}: {how}"
+            )
+        names = ArgumentNames("assign", "the table", name)
+        values = matched(table, new.values, names.x, names.y)
+        check_pairs(table, values, self.pairs.distance, self.pairs.params, names)
+        if not table.has_letters and values.dtype != table.dtype:
+            raise ArgumentTypeError(name, f"is {values.dtype}, but the table has {table.dtype}")
+        return replace(new, values=values)
 
     def near(self, n_threads: int, progress: bool | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and the distances of the pairs within the radius.
@@ -61,12 +94,8 @@ class ComparedColumn:
         pairs, same = self.pairs, self.y is self.x
         if not len(self.x.rows):
             return np.empty(0, np.int64), np.empty(0)
-        lists = WithinLists(pairs.shape, self.radius)
-        search = NeighborSearch(pairs, same, False, n_threads, radius=self.radius)
-        with progress_bar(progress, "candidates") as report:
-            search = replace(search, report=report)
-            search_neighbors(search, lists, NeighborsInfo(search.n_pairs))
-        graph = lists.result(pairs.dtype)
+        options = SearchOptions(include_self=same, n_threads=n_threads, progress=progress)
+        graph, _ = find_within(pairs, same, self.radius, options)
         rows = np.repeat(self.x.rows, np.diff(graph.indptr))
         columns = self.y.rows[graph.indices]
         once = rows <= columns if same else slice(None)
@@ -98,54 +127,6 @@ class ComparedColumn:
             D = self.pairs.distances(block, 1 if cheap else n_threads)
             result[there[chunk]] = D[row, column] / self.radius
         return result
-
-
-@dataclass(frozen=True, eq=False)
-class HeldColumn:
-    """A compared column of the distinct rows, cleaned, and how it is compared with later rows."""
-
-    column: Column
-    radius: float
-    distance: Any
-    params: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, compared: ComparedColumn) -> HeldColumn:
-        """Keep a column of one table."""
-        pairs = compared.pairs
-        return cls(compared.x, compared.radius, pairs.distance, pairs.params)
-
-    def beside(self, new: Column, name: str) -> Column:
-        """Return a column of later rows, its channels in order; refuse what does not compare."""
-        if new.values is None:
-            return new
-        held: Objects = self.column.values
-        if held.kind != new.kind and (held.kind, new.kind) != (held.base, new.values.base):
-            how = f"pack(..., kind={held.kind!r})"  # an added kind, which reads objects
-            raise ArgumentTypeError(name, f"holds {new.kind}, but the table has {held.kind}: {how}")
-        names = ArgumentNames("assign", "the table", name)
-        values = matched(held, new.values, names.x, names.y)
-        check_pairs(held, values, self.distance, self.params, names)
-        if not held.has_letters and values.dtype != held.dtype:
-            raise ArgumentTypeError(name, f"is {values.dtype}, but the table has {held.dtype}")
-        return replace(new, values=values)
-
-    def joined(self, new: Column) -> HeldColumn:
-        """Add the entries of later rows."""
-        values, missing = self.column.values, np.concatenate([self.column.missing, new.missing])
-        if new.values is not None:
-            values = concatenate([values, new.values])
-        return replace(self, column=Column(values, missing))
-
-    def take(self, rows: np.ndarray) -> HeldColumn:
-        """Return the column of some rows."""
-        return replace(self, column=self.column.take(rows))
-
-    def compared(self, rows: np.ndarray) -> ComparedColumn:
-        """Return the column of some rows beside that of all."""
-        y = self.column
-        x, pairs = y.take(rows), check_pairs(y.values, None, self.distance, self.params)
-        return ComparedColumn(x, y, replace(pairs, x=x.values, y=y.values, same=False), self.radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,25 +239,24 @@ def compare_tables(
     for name, value in radii.items():
         for table, argument in ((x, names.x), (y, names.y)):
             if name not in table.columns:
-                held = ", ".join(map(repr, table))
-                problem = f"names the column {name!r}, but {argument} has {held}"
+                problem = f"names the column {name!r}, but {argument} has {listed(table)}"
                 raise ArgumentError("radius", problem)
         value = not_negative("radius" if value is radius else f"radius[{name!r}]", value)
         called = names
         if has_columns:
             called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
-        chosen = by_column.get(name) if isinstance(distance, Mapping) else distance
-        columns[name] = _compare(x[name], y[name], chosen, value or _EXACT, called, steps)
-    rows = distinct_rows([column.x for column in columns.values()])
-    others = rows if Y is None else distinct_rows([column.y for column in columns.values()])
-    columns = {name: column.of_rows(rows.firsts, others.firsts) for name, column in columns.items()}
-    return ComparedTables(columns, rows, others, n_threads, tuple(x) if has_columns else None)
+        by = by_column.get(name) if isinstance(distance, Mapping) else distance
+        columns[name] = _compare(x[name], y[name], by, value or EQUAL, called, steps)
+    x_rows = distinct_rows([column.x for column in columns.values()])
+    y_rows = x_rows if Y is None else distinct_rows([column.y for column in columns.values()])
+    columns = {name: column.take(x_rows.firsts, y_rows.firsts) for name, column in columns.items()}
+    return ComparedTables(columns, x_rows, y_rows, n_threads, tuple(x) if has_columns else None)
 
 
 def read_later(
     name: str,
     X: Any,
-    held: Mapping[str, HeldColumn],
+    compared: Mapping[str, ComparedColumn],
     all_names: Sequence[str] | None,
     clean: Iterable[str],
 ) -> dict[str, Column]:
@@ -294,14 +274,14 @@ def read_later(
                 name, f"has the column {column!r}, but the table has {listed(all_names)}"
             )
     columns = {}
-    for column, how in held.items():
+    for column, before in compared.items():
         if column not in table.columns:
             raise ArgumentError(
                 name, f"lacks the column {column!r}, which is compared; it has {listed(table)}"
             )
         called = name if all_names is None else f"{name}[{column!r}]"
         new = _cleaned(table[column], called, steps)
-        columns[column] = how.beside(new, called)
+        columns[column] = before.check_later(new, called)
     return columns
 
 
@@ -340,7 +320,7 @@ def _compare(
             "distance", f"must be a distance or (distance, dict), got {distance!r}"
         )
     if name == "equal":
-        name, radius = None, _EXACT
+        name, radius = None, EQUAL
     name = usual_distance(x.kind) if name is None else name
     if not same:
         y = replace(y, values=in_order(y.values, x.values.channel_names, names.y, names.x))

@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of records, which new rows join later, and which are saved and loaded."""
+"""Groups of records: the result of `dedupe`, how new rows join it, and its files."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from d2ke._base.checks import choice, not_negative
+from d2ke._base.checks import not_negative
 from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
-from d2ke.distances.pairs import check_pairs
-from d2ke.groups.assigning import Basis, assign_rows
-from d2ke.groups.candidates import HeldColumn
+from d2ke.groups.assigning import Basis, join_rows, later_candidates
+from d2ke.groups.candidates import ComparedColumn, read_later
 from d2ke.groups.cleaning import check_cleaning
-from d2ke.groups.pair_weights import EDGES, N_NEAR, Frequencies, Multiplicities, PairWeights
-from d2ke.groups.record_groups import LINKAGES, check_threshold, cut_of, group_medoids
+from d2ke.groups.pair_weights import (
+    EDGES,
+    N_NEAR,
+    Frequencies,
+    Multiplicities,
+    PairWeights,
+    later_odds,
+    levels_of,
+    near_counts,
+)
+from d2ke.groups.record_groups import Linkage, extend_groups, group_medoids, membership_odds
 from d2ke.objects.copies import Copies
 from d2ke.objects.records import Column
 
@@ -33,21 +41,21 @@ class Duplicates:
     ----------
     labels : ndarray of int64, shape (n,)
         Groups 0, 1, ..., numbered by their first rows. A row without a duplicate is a group. Rows
-        that are equal in all compared columns, cleaned, are in one group. Groups that `assign`
-        added follow in the order of their entries.
+        with equal entries in all compared columns, after cleaning, are in one group. Groups that
+        `assign` added follow in the order of their entries.
     examples : ndarray of int64, shape (n_groups,)
         The medoid of each group: the row with the least sum of distances to the others.
     threshold : float
         The largest mean probability that two rows of a group do not match.
     pairs : ndarray of int64, shape (n_pairs, 2)
         Sorted pairs of different rows that are within the radius of at least one column, linked or
-        not. Among rows that are equal in all compared columns, cleaned, only the first is here.
+        not. Of rows with equal entries in all compared columns, only the first is here.
     distances : ndarray, shape (n_pairs,)
         The probability that each pair does not match.
     weights : PairWeights
         Evidence of the columns' distances: `evidence` by column and level, `edges` and `offset`.
     basis : object
-        What `assign` and `save` need: the compared columns of the rows, and what was learned.
+        The compared columns of the rows and the learned frequencies, for `assign` and `save`.
     """
 
     labels: NDArray[np.int64]
@@ -64,14 +72,12 @@ class Duplicates:
     ) -> Duplicates:
         """Make the result of the groups of the distinct rows of a basis."""
         rows, (i, j), distances = basis.rows, basis.pairs.T, expit(-basis.odds)
-        counted = Multiplicities.of(basis.pairs, rows, rows)
+        counted = Multiplicities.of(basis.pairs, rows)
         examples = rows.firsts[group_medoids(labels, counted, labels[i] == labels[j], distances)]
         apart = i != j
         pairs, distances = np.sort(rows.firsts[basis.pairs[apart]], axis=1), distances[apart]
-        numbers = pairs @ [len(rows.numbers), 1]
-        if (numbers[1:] < numbers[:-1]).any():  # of rows that came later
-            order = np.argsort(numbers)
-            pairs, distances = pairs[order], distances[order]
+        order = np.argsort(pairs @ [len(rows.numbers), 1])  # those of new rows come last in a basis
+        pairs, distances = pairs[order], distances[order]
         return cls(labels[rows.numbers], examples, threshold, pairs, distances, weights, basis)
 
     def __repr__(self) -> str:
@@ -85,18 +91,17 @@ class Duplicates:
     def assign(
         self, new_rows: Any, *, n_threads: int | None = None, progress: bool | None = None
     ) -> Assigned:
-        """Find the groups of new rows: those of this table that they belong to, or new ones.
+        """Put new rows into the groups of this table, or into new groups.
 
-        Weights, threshold and linkage are those of the table, and so is what they rest on: columns,
-        distances, cleaning, and how common an entry is. New rows are compared with the old ones
-        within the radii, and with each other. The order of the new rows does not matter. Nothing
-        changes in this result.
+        The weights and frequencies that `dedupe` learned are used again, with its columns,
+        distances, cleaning, threshold and linkage. New rows are compared with the old ones and with
+        each other, within the radii. Their order does not matter. This result does not change.
 
         Parameters
         ----------
         new_rows : Records or what `pack_records` takes; or objects of one kind
             m rows with the compared columns, and no columns that the table did not have. Columns
-            are matched by name. An entry may be missing, also all of a column.
+            are matched by name. Entries may be missing, even all entries of a column.
         n_threads, progress
             As for `dedupe`.
 
@@ -128,15 +133,33 @@ class Duplicates:
         >>> new.labels.tolist()
         [3, 1]
         """
-        held = self.labels[self.basis.rows.firsts]
-        n_threads, cut = team_size(n_threads), cut_of(self.threshold)
-        found = assign_rows(self.basis, held, self.weights, cut, new_rows, n_threads, progress)
-        together = Duplicates.of(found.labels, self.threshold, self.weights, found.basis)
-        labels = together.labels[len(self.labels) :]
-        alone = np.isnan(found.own)
-        probabilities = np.where(alone, expit(-found.best), expit(found.own))
-        rivals = np.where(found.best >= cut, found.rivals, -1)
-        return Assigned(labels, probabilities, found.bridges, rivals, together)
+        basis, weights, n = self.basis, self.weights, len(self.labels)
+        n_threads, linkage = team_size(n_threads), Linkage.of(basis.linkage, self.threshold)
+        new = read_later("new_rows", new_rows, basis.columns, basis.names, basis.clean)
+        columns, rows = join_rows(basis, new)
+        pairs, distances = later_candidates(basis, columns, rows, n_threads, progress)
+        # How many rows the old candidates put near each row, with the copies among the new rows.
+        counted = Multiplicities.of(basis.pairs, rows)
+        near = near_counts(basis.levels, basis.odds, counted, basis.frequencies)
+        counted = Multiplicities.of(pairs, rows)
+        odds = later_odds(weights, basis.frequencies, distances, counted, near)
+        extended = replace(
+            basis,
+            columns=columns,
+            rows=rows,
+            pairs=np.concatenate([basis.pairs, pairs]),
+            odds=np.concatenate([basis.odds, odds]),
+            levels=np.concatenate([basis.levels, levels_of(distances)], axis=1),
+        )
+        before, old, counts = self.labels[basis.rows.firsts], basis.rows.counts, rows.counts
+        odds = extended.odds
+        labels, bridges = extend_groups(before, old, counts, extended.pairs, odds, linkage)
+        counted, new_rows = Multiplicities.of(extended.pairs, rows), rows.numbers[n:]
+        own, best, rivals = membership_odds(new_rows, labels, counted, counts, odds, linkage)
+        probabilities = np.where(np.isnan(own), expit(-best), expit(own))
+        rivals = np.where(best >= linkage.cut, rivals, -1)
+        result = Duplicates.of(labels, self.threshold, weights, extended)
+        return Assigned(result.labels[n:], probabilities, bridges, rivals, result)
 
     def save(self, file: str | os.PathLike[str] | BinaryIO) -> None:
         """Write the result to a file, which `load_duplicates` reads.
@@ -166,18 +189,19 @@ class Duplicates:
         values = {
             **{name: getattr(basis, name) for name in _KEPT},
             **{name: getattr(basis.rows, name) for name in ("firsts", "numbers")},
-            **{name: getattr(basis.frequencies, name) for name in ("shares", "counted", "factors")},
+            **vars(basis.frequencies),
             "columns": {
-                name: [held.column.values, held.column.missing, held.radius, held.distance,
-                       held.params]
-                for name, held in basis.columns.items()
+                name: [column.x.values, column.x.missing, column.radius, column.pairs.distance,
+                       column.pairs.params]
+                for name, column in basis.columns.items()
             },
             "labels": self.labels[basis.rows.firsts],
             "threshold": self.threshold,
             "evidence": weights.evidence,
             "offset": weights.offset,
         }  # fmt: skip
-        write_values(file, "duplicates", values, [one.distance for one in basis.columns.values()])
+        distances = [column.pairs.distance for column in basis.columns.values()]
+        write_values(file, "duplicates", values, distances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,17 +214,16 @@ class Assigned:
         The group of each new row. New groups have the numbers after the old ones, in the order of
         their entries; new rows without any entry come last.
     probabilities : ndarray, shape (m,)
-        The probability that each row matches the others of its group; of a row that is alone in its
-        group, that it matches no other group. They are what linkage compares with the threshold:
-        those of the mean, least or largest log-odds.
+        The probability that each row matches its group; for a row that is alone in its group, that
+        it matches no other group. Linkage compares them with the threshold: they belong to the
+        mean, least or largest log-odds.
     bridges : ndarray of int64, shape (n_bridges, 2)
         Sorted pairs of old groups that would be one by the new rows. They stay two.
     rivals : ndarray of int64, shape (m,)
-        Another group to which the row would belong as well, by its own pairs: the likeliest; -1 if
+        The likeliest other group to which the row would belong as well, by its own pairs; -1 if
         there is none.
     duplicates : Duplicates
-        The result for the old and the new rows together, in this order, whose `assign` goes on with
-        the next rows.
+        The result for the old rows followed by the new rows. Call its `assign` for the next rows.
     """
 
     labels: NDArray[np.int64]
@@ -234,8 +257,8 @@ def load_duplicates(
     file : path or binary file object
         The file.
     distance : callable, or a sequence of them, optional
-        The function of your own by which rows were compared, of which files hold no code; the
-        functions in the order of the columns if there were several.
+        Your own function that compared the rows, as files hold no code; if there were several, the
+        functions in the order of the columns.
 
     Returns
     -------
@@ -267,52 +290,43 @@ def load_duplicates(
     return read_values(file, "duplicates", distance, "load_duplicates", _restored)
 
 
-_KEPT = ("names", "clean", "linkage", "searched", "pairs", "odds", "levels")
+_KEPT = ("names", "clean", "linkage", "pairs", "odds", "levels")
 
 
 def _restored(values: Any) -> Duplicates:
-    """Make the result of what `save` wrote, and refuse parts that do not fit together."""
+    """Build the result from the values that `save` wrote; refuse values that do not fit."""
     columns = {
-        name: HeldColumn(Column(objects, missing), radius, distance, params)
+        name: ComparedColumn.from_column(Column(objects, missing), radius, distance, params)
         for name, (objects, missing, radius, distance, params) in values["columns"].items()
     }
-    firsts, numbers, pairs = values["firsts"], values["numbers"], values["pairs"]
-    n, k, labels = len(firsts), len(columns), values["labels"]
-    rows = Copies(firsts, numbers, np.bincount(numbers, minlength=n))
-    frequencies = Frequencies(values["shares"], values["counted"], values["factors"])
-    basis = Basis(columns, rows=rows, frequencies=frequencies, **{x: values[x] for x in _KEPT})
-    evidence, n_levels = values["evidence"], len(EDGES)
+    numbers, labels = values["numbers"], values["labels"]
+    n, m, k, n_levels = len(values["firsts"]), len(values["pairs"]), len(columns), len(EDGES)
     shapes = {
-        "labels": (labels, (n,)), "pairs": (pairs, (len(pairs), 2)),
-        "odds": (basis.odds, (len(pairs),)), "levels": (basis.levels, (k, len(pairs))),
-        "searched": (basis.searched, (k,)), "evidence": (evidence, (k, n_levels)),
-        "shares": (frequencies.shares, (k, N_NEAR)), "counted": (frequencies.counted, (k,)),
-        "factors": (frequencies.factors, (k,)),
+        "labels": (n,), "pairs": (m, 2), "odds": (m,), "levels": (k, m), "searched": (k,),
+        "evidence": (k, n_levels), "shares": (k, N_NEAR), "factors": (k,),
     }  # fmt: skip
-    for name, (array, shape) in shapes.items():
-        if array.shape != shape:
-            raise ValueError(f"{name} has shape {array.shape}, not {shape}")
-    ranges = {
-        "firsts": (firsts, len(numbers)), "numbers": (numbers, n), "pairs": (pairs, n),
-        "levels": (basis.levels, n_levels + 1), "labels": (labels, n),
-    }  # fmt: skip
-    for name, (array, end) in ranges.items():
+    for name, shape in shapes.items():
+        if values[name].shape != shape:
+            raise ValueError(f"{name} has shape {values[name].shape}, not {shape}")
+    ends = {"firsts": len(numbers), "numbers": n, "pairs": n, "levels": n_levels + 1, "labels": n}
+    for name, end in ends.items():
+        array = values[name]
         if array.dtype.kind != "i" or array.min(initial=0) < 0 or array.max(initial=0) >= end:
             raise ValueError(f"{name} is not of whole numbers from 0 to {end - 1}")
+    rows = Copies(values["firsts"], numbers, np.bincount(numbers, minlength=n))
+    frequencies = Frequencies(values["searched"], values["shares"], values["factors"])
+    basis = Basis(columns, rows=rows, frequencies=frequencies, **{x: values[x] for x in _KEPT})
     check_cleaning(basis.clean)
-    choice("linkage", basis.linkage, LINKAGES)
-    check_threshold(values["threshold"])
+    Linkage.of(basis.linkage, values["threshold"])
     if not isinstance(values["offset"], float) or not np.isfinite(values["offset"]):
         raise ValueError(f"offset is {values['offset']!r}")
     if basis.names is not None and not set(columns) <= set(basis.names):
         raise ValueError(f"names are {basis.names!r}, without those of compared columns")
     if not n or not (rows.counts > 0).all() or not np.bincount(labels).all():
         raise ValueError("there are rows or groups without a row")
-    for name, held in columns.items():
-        entries = held.column.values
-        if held.column.missing.shape != (n,) or len(entries) != len(held.column.rows):
+    for name, column in columns.items():
+        if column.x.missing.shape != (n,) or len(column.x.values) != len(column.x.rows):
             raise ValueError(f"column {name!r} does not have {n} rows")
-        not_negative("radius", held.radius)
-        check_pairs(entries, None, held.distance, held.params)
-    weights = PairWeights(tuple(columns), EDGES, evidence, values["offset"])
+        not_negative("radius", column.radius)
+    weights = PairWeights(tuple(columns), EDGES, values["evidence"], values["offset"])
     return Duplicates.of(labels, values["threshold"], weights, basis)

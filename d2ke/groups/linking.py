@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from d2ke._base.checks import choice, flag, integer
+from d2ke._base.checks import flag, integer
 from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.assigning import Basis
-from d2ke.groups.candidates import ComparedTables, HeldColumn, compare_tables
+from d2ke.groups.candidates import ComparedTables, compare_tables
 from d2ke.groups.cleaning import check_cleaning
 from d2ke.groups.duplicates import Duplicates
 from d2ke.groups.known_pairs import check_known
@@ -24,17 +24,15 @@ from d2ke.groups.pair_weights import (
     Frequencies,
     Multiplicities,
     PairWeights,
-    Sample,
     learn_weights,
     levels_of,
 )
 from d2ke.groups.record_groups import (
-    LINKAGES,
-    check_threshold,
-    cut_of,
-    grouped,
+    Linkage,
+    group_rows,
     linked_one_to_one,
     linked_pairs,
+    log_odds_of,
 )
 
 
@@ -111,8 +109,8 @@ def dedupe(
     linkage : {"average", "complete", "single"}
         The threshold holds for the mean over all pairs of a group, for each of its pairs, or only
         for each link between rows: chains of links may then join distant records. Groups with the
-        same mean, or the same least pair, are joined in the order of rows, which may decide on what
-        follows. Pairs that were not compared count as no match; "complete" never joins them.
+        same mean, or the same least pair, are joined in the order of rows, which can affect later
+        merges. Pairs that were not compared count as no match; "complete" never joins them.
     seed : int
         Seed of the random pairs from which the usual distances are learned.
     n_threads : int, optional
@@ -158,26 +156,21 @@ def dedupe(
     """
     names = ArgumentNames("dedupe")
     tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
-    choice("linkage", linkage, LINKAGES)
-    tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
-    choice("linkage", linkage, LINKAGES)
-    cut = cut_of(check_threshold(threshold))
-    found = _match(tables, known, seed, progress)
-    rows, (i, j) = tables.x, found.pairs.T
-    labels = grouped(rows.counts, i, j, found.odds, cut, linkage)
+    rule = Linkage.of(linkage, threshold)
+    pairs, distances, odds, weights, frequencies = _match(tables, known, seed, progress)
+    labels = group_rows(tables.x.counts, pairs, odds, rule)
     basis = Basis(
-        {name: HeldColumn.of(column) for name, column in tables.columns.items()},
+        tables.columns,
         tables.names,
         tuple(sorted(check_cleaning(clean))),
         linkage,
-        found.searched,
-        rows,
-        found.pairs,
-        found.odds,
-        levels_of(found.distances),
-        found.frequencies,
+        tables.x,
+        pairs,
+        odds,
+        levels_of(distances),
+        frequencies,
     )
-    return Duplicates.of(labels, float(threshold), found.weights, basis)
+    return Duplicates.of(labels, float(threshold), weights, basis)
 
 
 @hinted
@@ -235,47 +228,34 @@ def link(
     """
     names = ArgumentNames("link", "left", "right")
     tables = compare_tables(names, left, right, radius, distance, clean, team_size(n_threads))
-    cut, one_to_one = cut_of(check_threshold(threshold)), flag("one_to_one", one_to_one)
-    found = _match(tables, known, seed, progress)
-    kept = found.odds >= cut
-    pairs, odds = found.pairs[kept], found.odds[kept]
+    cut, one_to_one = log_odds_of(threshold), flag("one_to_one", one_to_one)
+    pairs, _, odds, weights, _ = _match(tables, known, seed, progress)
+    likely = odds >= cut
+    pairs, odds = pairs[likely], odds[likely]
     choose = linked_one_to_one if one_to_one else linked_pairs
-    places, pairs = choose(pairs, odds, tables.x, tables.y)
-    return Links(pairs, expit(-odds[places]), float(threshold), found.weights)
+    indices, pairs = choose(pairs, odds, tables.x, tables.y)
+    return Links(pairs, expit(-odds[indices]), float(threshold), weights)
 
 
-class _Matches(NamedTuple):
-    """The candidates, their distances and log-odds to match, and what was learned of them.
+def _match(
+    tables: ComparedTables, known: Any, seed: int, progress: bool | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, PairWeights, Frequencies]:
+    """Return the candidates, their distances and log-odds, the weights, and the frequencies.
 
     Candidates are pairs of distinct rows; a row that occurs more than once pairs with itself too.
-    `searched` marks the columns that bring candidates.
     """
-
-    pairs: np.ndarray
-    distances: np.ndarray
-    odds: np.ndarray
-    weights: PairWeights
-    frequencies: Frequencies
-    searched: np.ndarray
-
-
-def _match(tables: ComparedTables, known: Any, seed: int, progress: bool | None) -> _Matches:
     labels = None if known is None else check_known(known, tables.shape, tables.same)
     sample, total = tables.sample(integer("seed", seed, 0))
     searched = tables.searched(sample, total)
     pairs, distances = tables.candidates(searched, progress)
     if labels is not None:
-        m = len(tables.y.firsts)
-        numbers, (rows, match) = pairs @ [m, 1], labels
+        (rows, match), by_row = labels, [len(tables.y.firsts), 1]
         rows = np.column_stack([tables.x.numbers[rows[:, 0]], tables.y.numbers[rows[:, 1]]])
-        if tables.same:
-            rows = np.sort(rows, axis=1)
-        labelled = rows @ [m, 1]
-        places = np.minimum(np.searchsorted(numbers, labelled), max(len(numbers) - 1, 0))
-        is_candidate = numbers[places] == labelled if len(numbers) else np.zeros(len(rows), bool)
-        labels = places[is_candidate], match[is_candidate]
-    counted = Multiplicities.of(pairs, tables.x, tables.y)
-    weights, frequencies, odds = learn_weights(
-        tuple(tables.columns), distances, searched, Sample(sample, total), counted, labels
-    )
-    return _Matches(pairs, distances, odds, weights, frequencies, searched)
+        labelled = (np.sort(rows, axis=1) if tables.same else rows) @ by_row
+        numbers = pairs @ by_row
+        is_candidate = np.isin(labelled, numbers)
+        labels = np.searchsorted(numbers, labelled[is_candidate]), match[is_candidate]
+    counted, names = Multiplicities.of(pairs, tables.x, tables.y), tuple(tables.columns)
+    learned = learn_weights(names, distances, searched, sample, total, counted, labels)
+    weights, frequencies, odds = learned
+    return pairs, distances, odds, weights, frequencies

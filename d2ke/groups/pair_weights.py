@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The odds that a pair of records matches, from its columns' distances (Fellegi and Sunter 1969).
+"""The log-odds that two records match, from the distances of their columns (Fellegi, Sunter 1969).
 
-The evidence of a distance for a match is the log ratio of its frequencies among matches and among
-other pairs. Both are counted, each pair weighted by its probability to match, which follows from
-the counts in turn: expectation maximization. All near pairs are candidates, so the counts of others
-are the total minus those of the matches. If many rows are near, nearness is weaker evidence.
+The evidence of a distance is the log ratio of two frequencies: among matches, and among other
+pairs. Both are estimated by expectation maximization: each pair counts with its probability of a
+match, which follows from the frequencies in turn. All near pairs are candidates, so that the other
+pairs are the total minus the matches. Nearness is weaker evidence where many rows are near.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,33 +55,25 @@ class PairWeights:
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """What else was learned, by which later pairs get the odds that they would have had.
+    """How common near entries are, for the log-odds of pairs with new rows.
 
-    `shares` has for each column the share of other pairs that are within each level of nearness,
-    `counted` the columns in which nearness counts less if many rows are near, and `factors` what
-    known pairs multiply the columns' terms by.
+    `searched` marks the columns whose near pairs are all candidates. `shares` has, for each column,
+    the share of non-matches within each level of nearness; `factors` are the coefficients of the
+    columns, fitted to known pairs.
     """
 
+    searched: np.ndarray
     shares: np.ndarray
-    counted: np.ndarray
     factors: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Pairs of rows drawn at random: distances by column, and the number of all pairs."""
-
-    distances: np.ndarray
-    n_pairs: float
 
 
 @dataclass(frozen=True, eq=False)
 class Multiplicities:
     """How many pairs of rows each pair of distinct rows stands for, and its ends.
 
-    `ends` are the distinct rows of both ends, numbered through both tables, and `near` how many
-    rows the pair puts near each row of that end. `partners` is how many rows each could be near,
-    and `mean_partners` that of all rows.
+    `ends` are the distinct rows of both ends, numbered through both tables. The pair puts `near`
+    rows near each row of that end. Each distinct row could be near `partners` rows, on average
+    `mean_partners`.
     """
 
     pairs: np.ndarray
@@ -91,10 +83,11 @@ class Multiplicities:
     mean_partners: float
 
     @classmethod
-    def of(cls, pairs: np.ndarray, x: Copies, y: Copies) -> Multiplicities:
-        """Count those of pairs of rows of two tables, or of one, where y is x."""
+    def of(cls, pairs: np.ndarray, x: Copies, y: Copies | None = None) -> Multiplicities:
+        """Count the rows of two tables, or of one, that pairs of distinct rows stand for."""
         i, j = pairs.T
-        same, (n, m) = y is x, (len(x.numbers), len(y.numbers))
+        same, y = y is None or y is x, x if y is None else y
+        n, m = len(x.numbers), len(y.numbers)
         itself = (i == j) if same else np.zeros(len(i), bool)
         first, last = x.counts[i], y.counts[j]
         number = np.where(itself, first * (first - 1) // 2, first * last).astype(np.float64)
@@ -104,36 +97,38 @@ class Multiplicities:
         mean = m if same else 2 * n * m / (n + m)
         return cls(number, ends, near, np.repeat([m, n], sides), mean)
 
-    def at(self, places: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the ends of some pairs, and how many rows they put near each."""
-        return [rows[places] for rows in self.ends], [rows[places] for rows in self.near]
+    def at(self, indices: np.ndarray) -> Multiplicities:
+        """Select some of the pairs."""
+        (i, j), (first, last), pairs = self.ends, self.near, self.pairs[indices]
+        ends, near = (i[indices], j[indices]), (first[indices], last[indices])
+        return replace(self, pairs=pairs, ends=ends, near=near)
 
 
 def learn_weights(
     columns: Sequence[str],
     distances: np.ndarray,
     searched: np.ndarray,
-    sample: Sample,
+    sample: np.ndarray,
+    total: int,
     counted: Multiplicities,
     labels: tuple[np.ndarray, np.ndarray] | None,
 ) -> tuple[PairWeights, Frequencies, np.ndarray]:
     """Return the weights, the frequencies and the log-odds of the candidates.
 
-    `searched` marks the columns whose near pairs are all candidates. `labels` has places of
-    candidates, and whether they match.
+    `searched` marks the columns whose near pairs are all candidates. `sample` has distances by
+    column of pairs of rows drawn at random from `total`. `labels` has indices of candidates, and
+    whether they match.
     """
-    total, levels, k = sample.n_pairs, levels_of(distances), len(distances)
+    levels, k = levels_of(distances), len(distances)
     number = counted.pairs
-    drawn = levels_of(sample.distances)
-    counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in drawn])
-    counts = counts * (total / max(sample.distances.shape[1], 1))
+    counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in levels_of(sample)])
+    counts = counts * (total / max(sample.shape[1], 1))
     for column in np.flatnonzero(searched).tolist():
         counts[column, :N_NEAR] = np.bincount(levels[column], number, N_NEAR)[:N_NEAR]
-    counts_less = searched & (k > 1)
-    near, shares = _near(levels, counts_less), np.zeros((k, N_NEAR))
+    near, shares = _near_pairs(levels, searched), np.zeros((k, N_NEAR))
     limit = 0.75  # pairs of a smaller mean distance over the radius count as matches first
-    if k == 1:  # no other column separates matches from others, which are those expected by chance
-        counts[0, :N_NEAR] = np.minimum(counts[0, :N_NEAR], _tail(sample.distances[0], total))
+    if k == 1:  # no other column separates the matches; chance gives the number of non-matches
+        counts[0, :N_NEAR] = np.minimum(counts[0, :N_NEAR], _tail(sample[0], total))
         limit = 1.0
     match = _first_guess(distances, limit)
     evidence = np.zeros((k, _MISSING + 1))
@@ -148,12 +143,12 @@ def learn_weights(
             distant = matches[N_NEAR:].sum()
             # At most half as many matches are beyond the radius as within.
             matches[N_NEAR:] *= min(1, 0.5 * matches[:N_NEAR].sum() / distant)
-            others = counts[column] - matched if k > 1 else counts[column]
-            others = np.maximum(others, 0.02 * counts[column])
-            others += max(total / (counted.mean_partners * 1000), 0.1)
-            others[_MISSING - 1] += 1
-            evidence[column, :-1] = _evidence(matches[:-1], others[:-1])
-            shares[column] = np.cumsum(others[:N_NEAR]) / others[:-1].sum()
+            non_matches = counts[column] - matched if k > 1 else counts[column]
+            non_matches = np.maximum(non_matches, 0.02 * counts[column])
+            non_matches += max(total / (counted.mean_partners * 1000), 0.1)
+            non_matches[_MISSING - 1] += 1
+            evidence[column, :-1] = _evidence(matches[:-1], non_matches[:-1])
+            shares[column] = np.cumsum(non_matches[:N_NEAR]) / non_matches[:-1].sum()
         terms = _terms(levels, near, evidence, shares, match, counted, np.zeros(k))
         odds = offset + terms.sum(axis=0)
         match = expit(odds)
@@ -165,7 +160,7 @@ def learn_weights(
         evidence *= factors[:, None]
         odds = offset + factors @ terms
     weights = PairWeights(tuple(columns), EDGES, evidence[:, :-1], offset)
-    return weights, Frequencies(shares, counts_less, factors), odds
+    return weights, Frequencies(searched, shares, factors), odds
 
 
 def later_odds(
@@ -173,21 +168,21 @@ def later_odds(
     frequencies: Frequencies,
     distances: np.ndarray,
     counted: Multiplicities,
-    held: np.ndarray,
+    old_near: np.ndarray,
 ) -> np.ndarray:
-    """Return the log-odds of later pairs, of which nothing is learned but who is near whom.
+    """Return the log-odds of pairs with new rows, by the learned weights.
 
-    `held` has, for each column, how many rows that do not match are near each row by other pairs.
+    `old_near` has what `near_counts` returns of the pairs before.
     """
     levels, factors = levels_of(distances), frequencies.factors[:, None]
-    near = _near(levels, frequencies.counted)
+    near = _near_pairs(levels, frequencies.searched)
     evidence = np.column_stack([weights.evidence, np.zeros(len(levels))])
     odds, match = np.empty(0), _first_guess(distances, 0.75)
     # Evidence has the factors already.
     evidence = np.divide(evidence, factors, out=np.zeros_like(evidence), where=factors > 0)
     for _ in range(100):
         before = match
-        terms = _terms(levels, near, evidence, frequencies.shares, match, counted, held)
+        terms = _terms(levels, near, evidence, frequencies.shares, match, counted, old_near)
         odds = weights.offset + (factors * terms).sum(axis=0)
         match = expit(odds)
         if np.abs(match - before).max(initial=0) <= 1e-6:
@@ -200,11 +195,10 @@ def near_counts(
 ) -> np.ndarray:
     """Return how many rows that do not match are near each row at each level, by column."""
     result = np.zeros((len(levels), len(counted.partners), N_NEAR))
-    for column, place in enumerate(_near(levels, frequencies.counted)):
-        if place is not None:
-            ends, more = counted.at(place)
-            near = levels[column, place], expit(-odds[place])
-            result[column] = _near_counts(*near, ends, len(counted.partners), more)
+    for column, near in enumerate(_near_pairs(levels, frequencies.searched)):
+        if near is not None:
+            no_match = expit(-odds[near])
+            result[column] = _count_near(levels[column, near], no_match, counted.at(near))
     return result
 
 
@@ -215,8 +209,12 @@ def levels_of(distances: np.ndarray) -> np.ndarray:
     return levels
 
 
-def _near(levels: np.ndarray, counted: np.ndarray) -> list[np.ndarray | None]:
-    """Return the places of the near pairs of the columns in which they are counted."""
+def _near_pairs(levels: np.ndarray, searched: np.ndarray) -> list[np.ndarray | None]:
+    """Return the indices of the near pairs of the columns in which they are counted.
+
+    A column that is not searched lacks near pairs; nothing is counted if it is the only one.
+    """
+    counted = searched & (len(levels) > 1)
     return [
         np.flatnonzero(row < N_NEAR) if is_counted else None
         for row, is_counted in zip(levels, counted, strict=True)
@@ -236,17 +234,16 @@ def _terms(
     shares: np.ndarray,
     match: np.ndarray,
     counted: Multiplicities,
-    held: np.ndarray,
+    old_near: np.ndarray,
 ) -> np.ndarray:
-    """Return what each column adds to the log-odds: its evidence, less if many rows are near."""
+    """Return each column's term of the log-odds: its evidence, less where many rows are near."""
     terms = np.empty(levels.shape)
-    for column, place in enumerate(near):
+    for column, indices in enumerate(near):
         terms[column] = evidence[column, levels[column]]
-        if place is not None:
-            ends, more = counted.at(place)
-            others, partners = 1 - match[place], counted.partners
-            terms[column, place] -= _commonness(
-                levels[column, place], others, shares[column], ends, partners, more, held[column]
+        if indices is not None:
+            no_match, pairs = 1 - match[indices], counted.at(indices)
+            terms[column, indices] -= _commonness(
+                levels[column, indices], no_match, shares[column], pairs, old_near[column]
             )
     return terms
 
@@ -264,9 +261,9 @@ def _tail(sample: np.ndarray, total: float) -> np.ndarray:
     return np.diff(sums, prepend=0)
 
 
-def _evidence(matches: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _evidence(matches: np.ndarray, non_matches: np.ndarray) -> np.ndarray:
     """Return the log ratios of two distributions, made not to increase (isotonic)."""
-    ratios = np.log(matches / matches.sum()) - np.log(others / others.sum())
+    ratios = np.log(matches / matches.sum()) - np.log(non_matches / non_matches.sum())
     blocks: list[tuple[float, float, int]] = []  # means, weights and sizes of the pools
     for block in zip(ratios.tolist(), matches.tolist(), [1] * len(ratios), strict=True):
         value, weight, size = block
@@ -280,40 +277,31 @@ def _evidence(matches: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def _commonness(
     levels: np.ndarray,
-    others: np.ndarray,
+    no_match: np.ndarray,
     share: np.ndarray,
-    ends: Sequence[np.ndarray],
-    partners: np.ndarray,
-    near: Sequence[np.ndarray],
-    held: np.ndarray | float = 0.0,
+    counted: Multiplicities,
+    old_near: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return the logarithm of how many more rows are near than near any row.
 
-    `others` has the probabilities that near pairs do not match: rows that match do not make a name
-    common. `near` has how many rows a pair puts near a row of each end, and `held` how many other
-    pairs put there.
+    `no_match` has the probabilities that near pairs do not match: matching rows do not make a name
+    common. `old_near` has how many rows earlier pairs put near each row.
     """
-    counts = (held + _near_counts(levels, others, ends, len(partners), near)).cumsum(axis=1)
+    counts = (old_near + _count_near(levels, no_match, counted)).cumsum(axis=1)
     result = np.zeros(len(levels))
     prior = 0.1  # neighbours that are counted beside those of a row
-    for rows in ends:
-        rest = np.maximum(counts[rows, levels] - others, 0)
-        expected = share[levels] * partners[rows]
+    for rows in counted.ends:
+        rest = np.maximum(counts[rows, levels] - no_match, 0)
+        expected = share[levels] * counted.partners[rows]
         result += np.log((rest + prior) / (expected + prior)) / 2
     return result
 
 
-def _near_counts(
-    levels: np.ndarray,
-    others: np.ndarray,
-    ends: Sequence[np.ndarray],
-    n: int,
-    near: Sequence[np.ndarray],
-) -> np.ndarray:
-    """Return how many of the `others` are near each of n rows at each level."""
-    counts = np.zeros(n * N_NEAR)
-    for rows, number in zip(ends, near, strict=True):
-        counts += np.bincount(rows * N_NEAR + levels, number * others, len(counts))
+def _count_near(levels: np.ndarray, no_match: np.ndarray, counted: Multiplicities) -> np.ndarray:
+    """Return how many rows that do not match the pairs put near each row at each level."""
+    counts = np.zeros(len(counted.partners) * N_NEAR)
+    for rows, number in zip(counted.ends, counted.near, strict=True):
+        counts += np.bincount(rows * N_NEAR + levels, number * no_match, len(counts))
     return counts.reshape(-1, N_NEAR)
 
 

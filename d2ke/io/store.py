@@ -5,8 +5,8 @@ Readers take no lock, and keep what they have opened: on Windows, where open fil
 deleted, old ones stay until a later commit.
 
 A kill can leave the last record of the log incomplete, and after a power failure it may end in
-zeros. Such a record, for which no call of `append` returned, is left out, and the next one
-overwrites it. All other bytes are checked.
+zeros. Such a record, for which no call of `append` returned, is left out, and the next writer cuts
+it off. All other bytes are checked.
 """
 
 from __future__ import annotations
@@ -21,19 +21,10 @@ from typing import Any
 from d2ke._base.checks import file_path
 from d2ke._base.damage import damage_of
 from d2ke._base.errors import ArgumentError
-from d2ke._base.files import FULL, sync_folder, write_all
+from d2ke._base.files import FULL, open_file, sync_folder, write_all
 from d2ke._base.resuming import locked
-from d2ke._base.signals import deferred_interrupts
 from d2ke.io.manifest import LOCK, Manifest, check_replaceable, clean, publish, read_manifest
-from d2ke.io.segment_file import (
-    SegmentContent,
-    StoredSegment,
-    copied,
-    decode,
-    encode,
-    open_segment,
-    read_log,
-)
+from d2ke.io.segment_file import SegmentContent, StoredSegment, encode, open_segment, read_log
 
 
 class Store:
@@ -45,8 +36,6 @@ class Store:
         The folder.
     header : dict
         What was given to `create` or `commit`, as JSON has it.
-    made_with : dict
-        The version of d2ke and the instruction set that wrote the manifest.
     segments : tuple of StoredSegment
         Their arrays are read-only, and on the disk until they are used.
     log : list of SegmentContent
@@ -56,17 +45,16 @@ class Store:
     """
 
     header: dict[str, Any]
-    made_with: dict[str, str]
 
     def __init__(self, path: Path, writable: bool, verify: bool, sync: bool):
         self.path = path.absolute()  # wherever the process goes
         self.segments: tuple[StoredSegment, ...] = ()
         self.log: list[SegmentContent] = []
-        self._writable, self._verify, self._sync = writable, verify, sync
         self.is_verified = verify
+        self._writable, self._verify, self._sync = writable, verify, sync
         self._manifest: Manifest | None = None
         self._end = 0  # of the last complete record
-        self._log_file: FileIO | None = None
+        self._log_file: FileIO | None = None  # of a writer
         self._held = ExitStack()
         self._closed = False
 
@@ -75,7 +63,7 @@ class Store:
         cls,
         path: str | os.PathLike[str],
         header: dict[str, Any],
-        segments: Iterable[SegmentContent | StoredSegment],
+        segments: Iterable[SegmentContent],
     ) -> None:
         """Write a new index, or replace one, whole or not at all.
 
@@ -96,16 +84,13 @@ class Store:
         try:
             with locked(path / LOCK, path):
                 try:
-                    # Also segments of a store are written, as this may be another one.
-                    contents = (SegmentContent(one.meta, one.arrays) for one in segments)
-                    publish(path, header, contents)
+                    publish(path, header, segments)
                 finally:
                     clean(path)
             sync_folder(path)
-        except BlockingIOError:
-            raise
-        except BaseException:
-            if new and os.listdir(path) in ([], [LOCK]):
+        except BaseException as error:
+            is_ours = new and not isinstance(error, BlockingIOError)
+            if is_ours and os.listdir(path) in ([], [LOCK]):
                 with suppress(OSError):
                     (path / LOCK).unlink(missing_ok=True)
                     path.rmdir()
@@ -157,10 +142,6 @@ class Store:
             raise
         return store
 
-    def __repr__(self) -> str:
-        state = ", closed" if self._closed else ""
-        return f"<{self.path.name}: segments {len(self.segments)}, log {len(self.log)}{state}>"
-
     def __enter__(self) -> Store:
         return self
 
@@ -179,70 +160,59 @@ class Store:
         """Read all arrays of the segments, and refuse an index with a damaged one."""
         self._check_open()
         for number, segment in enumerate(self.segments):
-            self._verify_segment(number, segment)
+            with damage_of(self.path, f"segment {number}, "):
+                segment.verify()
         self.is_verified = True
 
     def refresh(self) -> bool:
         """Take what a writer added since; return whether there was anything."""
         self._check_open()
-        is_newer = not self._writable and self._load(self._verify)
+        is_newer = self._load(self._verify)
         self.is_verified &= self._verify or not is_newer
         return is_newer
 
     def append(self, record: SegmentContent) -> None:
         """Add a record to the log: once this returns, the end of the process doesn't lose it.
 
-        A record that could not be written is an OSError, and the log is what it was.
+        A record that could not be written is an OSError, and the log is what it was. The caller
+        defers Ctrl-C.
         """
         file = self._check_writable()
-        content = b"".join(encode(record)[0])
-        # What was given may change; this is what the next one who opens the index reads.
-        written = copied(decode(content, 0, ""))
-        with deferred_interrupts():
+        content = b"".join(encode(record))
+        try:
+            write_all(file.fileno(), content, self._end)
+            if self._sync:
+                os.fsync(file.fileno())
+        except BaseException as error:
             try:
-                if os.fstat(file.fileno()).st_size != self._end:
-                    file.truncate(self._end)  # an incomplete record
-                write_all(file.fileno(), content, self._end)
-                if self._sync:
-                    os.fsync(file.fileno())
-            except BaseException as error:
-                with suppress(OSError):
-                    file.truncate(self._end)
-                if isinstance(error, OSError) and error.errno in FULL:
-                    problem = f"nothing was added to {self.path}: {os.strerror(error.errno)}"
-                    raise OSError(error.errno, problem) from error
-                raise
-            self._end += len(content)
-            self.log.append(written)
+                file.truncate(self._end)
+            except OSError:
+                self.close()  # the next record would not cover what is left of this one
+            if isinstance(error, OSError) and error.errno in FULL:
+                problem = f"nothing was added to {self.path}: {os.strerror(error.errno)}"
+                raise OSError(error.errno, problem) from error
+            raise
+        self._end += len(content)
+        self.log.append(record)
 
     def commit(
-        self,
-        segments: Sequence[SegmentContent | StoredSegment],
-        header: dict[str, Any] | None = None,
+        self, segments: Sequence[SegmentContent | StoredSegment], header: dict[str, Any]
     ) -> None:
         """Replace the segments and empty the log, whole or not at all.
 
-        Segments of this store are kept as they are; None keeps the header.
+        Segments of this store are kept as they are.
         """
         self._check_writable()
-        for number, segment in enumerate(segments):
-            if isinstance(segment, StoredSegment) and segment not in self.segments:
-                raise ArgumentError("segments", f"is not in {self.path}", number)
         try:
-            publish(self.path, self.header if header is None else header, segments)
+            publish(self.path, header, segments)
         finally:
             # The manifest may be replaced also where an error was raised after that.
             try:
-                with deferred_interrupts():
-                    self._load(verify=False)
+                self._load(verify=False)
             except BaseException:
                 self.close()  # records would go to a log that nobody reads
                 raise
             clean(self.path)
-
-    def _verify_segment(self, number: int, segment: StoredSegment) -> None:
-        with damage_of(self.path, f"segment {number}, "):
-            segment.verify()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -258,44 +228,36 @@ class Store:
         """Take the manifest and the log as they are now; return whether they are newer."""
         while True:
             manifest = read_manifest(self.path)
-            other = self._manifest is None or manifest.log != self._manifest.log
             try:
-                segments = self._open_segments(manifest, verify) if other else self.segments
-                log = self.path / manifest.log
-                before, start = ([], 0) if other else (self.log, self._end)
-                with damage_of(self.path, "log, "):
-                    records, end = read_log(log, start, len(before))
-                file = self._log_file
-                if other and self._writable:
-                    file = FileIO(log, "rb+")
-                break
+                return self._take(manifest, verify)
             except (FileNotFoundError, PermissionError) as error:
                 # A writer deletes files once it has replaced the manifest; on Windows they may not
                 # be opened meanwhile.
                 if read_manifest(self.path).log == manifest.log:
                     if isinstance(error, PermissionError):
                         raise
-                    name = Path(error.filename).name
-                    names = [segment[0] for segment in manifest.segments]
-                    where = f"segment {names.index(name)}" if name in names else "log"
-                    problem = f"is damaged: {where}: the file {name} is missing"
+                    problem = f"is damaged: the file {Path(error.filename).name} is missing"
                     raise ArgumentError(str(self.path), problem) from error
-        if self._log_file is not None and file is not self._log_file:
-            self._log_file.close()
-        self._manifest, self._log_file, self._end = manifest, file, end
-        self.header, self.made_with, self.segments = manifest.header, manifest.made_with, segments
-        self.log = before + records
-        return other or bool(records)
 
-    def _open_segments(self, manifest: Manifest, verify: bool) -> tuple[StoredSegment, ...]:
-        """Map all segments of a manifest; those that are open stay."""
-        known = {segment.name: segment for segment in self.segments}
-        segments = []
-        for number, (name, size, crc) in enumerate(manifest.segments):
-            if name not in known:
-                with damage_of(self.path, f"segment {number}: "):
-                    known[name] = open_segment(self.path / name, size, crc)
-                if verify:
-                    self._verify_segment(number, known[name])
-            segments.append(known[name])
-        return tuple(segments)
+    def _take(self, manifest: Manifest, verify: bool) -> bool:
+        """Open what a manifest names; what is open, and the records that were read, stay."""
+        is_other = self._manifest is None or manifest.log != self._manifest.log
+        segments, before, start = self.segments, self.log, self._end
+        if is_other:
+            known = {segment.name: segment for segment in segments}
+            segments, before, start = (), [], 0
+            for number, name in enumerate(manifest.segments):
+                with damage_of(self.path, f"segment {number}, "):
+                    segment = known.get(name) or open_segment(self.path / name, verify)
+                segments += (segment,)
+        log = self.path / manifest.log
+        with open_file(log) as stream, damage_of(self.path, "log, "):
+            records, end = read_log(stream, start)
+        if is_other and self._writable:
+            if self._log_file is not None:
+                self._log_file.close()
+            self._log_file = FileIO(log, "rb+")
+            self._log_file.truncate(end)  # an incomplete record
+        self._manifest, self._end = manifest, end
+        self.header, self.segments, self.log = manifest.header, segments, before + records
+        return is_other or bool(records)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance, check_any_pairs
 from d2ke.neighbors import segments as kept_in
-from d2ke.neighbors.index_ids import joined, named, refuse_missing
+from d2ke.neighbors.index_ids import named, refuse_missing
 from d2ke.neighbors.segments import Segment
 from d2ke.objects.container import take
+from d2ke.objects.records import join
 
 _TAIL = 4096  # objects that are joined to those that come, at most
 _OWN = ArgumentNames("Index", "objects", "objects")
@@ -45,7 +46,7 @@ class Distance:
         by = pairs.distance
         if isinstance(by, RecordDistance):
             by = {name: (column.distance, column.params) for name, column in by.columns.items()}
-        return cls(by, dict(pairs.params), metric)
+        return cls(by, pairs.params, metric)
 
     def __repr__(self) -> str:
         if isinstance(self.distance, dict):
@@ -118,7 +119,7 @@ class Collection:
                 names += [] if segment.ids is None else [segment.ids[places]]
         # Segments ascend, so their parts end to end are in the order of the numbers.
         back = np.argsort(order, kind="stable")
-        return named(take(joined(parts), back), np.concatenate(names)[back] if names else None)
+        return named(take(join(parts), back), np.concatenate(names)[back] if names else None)
 
     def places(self, wanted: NDArray[Any], by_ids: bool = False) -> list[NDArray[np.int64]]:
         """Return the places in each segment of objects by their numbers or ids; refuse others."""
@@ -180,11 +181,13 @@ class Collection:
         """Return one segment of the objects of several that are there."""
         kept = [segment.kept() for segment in segments]
         ids = [own for _, _, own in kept if own is not None]
-        return self._segment(
-            joined([part for part, _, _ in kept]),
+        merged = self._segment(
+            join([part for part, _, _ in kept]),
             np.concatenate([numbers for _, numbers, _ in kept]),
             np.concatenate(ids) if ids else None,
         )
+        merged.prepared.before = segments[0].index_before()
+        return merged
 
     def _segment(
         self, objects: Any, numbers: NDArray[np.int64], ids: NDArray[Any] | None

@@ -9,6 +9,7 @@ from scipy import sparse
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
+from d2ke.objects.container import offsets_of
 
 
 def neighbor_graph(
@@ -21,22 +22,32 @@ def neighbor_graph(
 ) -> tuple[sparse.csr_array, NeighborsInfo]:
     """Return the graph of the k nearest, of those within a radius, or both, and what was computed.
 
-    Each row is sorted by distance, then by index, the object itself before all others, as
-    scikit-learn's graphs are, so that users need not sort it. Distances of 0 are stored entries.
+    Each row has the nearest first, as scikit-learn's graphs do. Distances of 0 are stored entries.
     `same`: whether Y is X.
     """
-    shape = pairs.shape
-    if k is not None:
-        indices, distances, info = find_nearest(pairs, same, k, radius, options)
-        filled = indices >= 0
-        indices, distances = indices[filled], distances[filled]
-        starts = np.append(0, filled.sum(axis=1).cumsum())
-    else:
+    if k is None:
         near, info = find_within(pairs, same, radius, options)
-        rows = np.repeat(np.arange(shape[0]), np.diff(near.indptr))
-        others = near.indices != rows if same else near.indices
-        order = np.lexsort((near.indices, others, near.data, rows))
-        indices, distances, starts = near.indices[order], near.data[order], near.indptr
-    kind = np.int32 if max(*shape, indices.size) < 2**31 else np.int64
-    arrays = distances, indices.astype(kind), starts.astype(kind)
-    return sparse.csr_array(arrays, shape=shape), info
+        return nearest_first(near, same), info
+    indices, distances, info = find_nearest(pairs, same, k, radius, options)
+    return graph_of(indices, distances, pairs.shape[1]), info
+
+
+def graph_of(indices: np.ndarray, distances: np.ndarray, n_columns: int) -> sparse.csr_array:
+    """Return lists of the nearest as a graph; an index of -1 is no neighbour."""
+    filled = indices >= 0
+    starts, shape = offsets_of(filled.sum(axis=1)), (len(indices), n_columns)
+    kind = np.int32 if max(*shape, starts[-1]) < 2**31 else np.int64
+    arrays = distances[filled], indices[filled].astype(kind), starts.astype(kind)
+    return sparse.csr_array(arrays, shape=shape)
+
+
+def nearest_first(graph: sparse.csr_array, same: bool = False) -> sparse.csr_array:
+    """Return a graph whose rows are sorted by distance, then by index.
+
+    `same`: rows and columns are the same objects; the object itself comes first.
+    """
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    others = graph.indices != rows if same else graph.indices
+    order = np.lexsort((graph.indices, others, graph.data, rows))
+    arrays = graph.data[order], graph.indices[order], graph.indptr
+    return sparse.csr_array(arrays, shape=graph.shape)

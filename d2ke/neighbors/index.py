@@ -32,7 +32,14 @@ from d2ke.io.segment_file import SegmentContent
 from d2ke.io.store import Store
 from d2ke.neighbors import linked, stored
 from d2ke.neighbors.collection import Collection, Distance
-from d2ke.neighbors.index_ids import check_new, check_type, dtypes_of, ids_of, in_order_of
+from d2ke.neighbors.index_ids import (
+    check_new,
+    check_type,
+    dtypes_of,
+    ids_of,
+    in_order_of,
+    with_uses_of,
+)
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 from d2ke.neighbors.segments import Prepared, Segment, nearest_of, within_of
@@ -351,6 +358,7 @@ class Index:
                     problem = f"are {given}{where}; those of the index are {needed}"
                     raise ArgumentTypeError("objects", problem)
             named = ids_of(objects, ids, len(checked.y))
+            objects = with_uses_of(first.pairs.x, checked.y)
             if first.ids is None:
                 if ids is not None:
                     raise ArgumentTypeError(
@@ -362,9 +370,9 @@ class Index:
             else:
                 check_new("ids", named, held.segments)
             if not self._writable:
-                return held.add(checked.y, named)
-            record = stored.put_added(held, checked.y, named)
-            return self._change(record, lambda: held.add(checked.y, named))
+                return held.add(objects, named)
+            record = stored.put_added(held, objects, named)
+            return self._change(record, lambda: held.add(objects, named))
 
     def remove(self, indices: Any = None, *, ids: Any = None) -> None:
         """Remove objects by their indices, or by their ids.
@@ -548,16 +556,11 @@ class Index:
                 store.close()  # what came next would follow a record that is not in memory
                 raise
         # All is in the log; if there is no room for segments, the next change tries again.
-        with suppress(OSError):
-            self._commit_at_times(store)
-        return changed
-
-    def _commit_at_times(self, store: Store) -> None:
-        """Make segments of what the log has, where it has much."""
         n = sum(len(record.arrays["numbers"]) for record in store.log)
-        if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
-            return
-        stored.commit(store, self._held, team_size(None))
+        if len(store.log) >= _LOG_RECORDS or n >= _LOG_OBJECTS:
+            with suppress(OSError):
+                stored.commit(store, self._held, team_size(None))
+        return changed
 
 
 def _start(

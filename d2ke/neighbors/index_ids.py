@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.neighbors.segments import Segment
-from d2ke.objects.compatibility import concatenate, in_order
+from d2ke.objects.compatibility import in_order
 from d2ke.objects.container import Objects, with_fields
-from d2ke.objects.records import Records, join_records
+from d2ke.objects.records import Records
 from d2ke.objects.tables import read_ids
 
 
@@ -68,13 +68,14 @@ def in_order_of(X: Any, held: Any) -> Any:
     return X
 
 
-def joined(parts: Sequence[Any]) -> Any:
-    """Return collections of one kind end to end."""
-    if len(parts) == 1:
-        return parts[0]
-    if isinstance(parts[0], Records):
-        return join_records(parts)
-    return concatenate(parts) if isinstance(parts[0], Objects) else [x for p in parts for x in p]
+def with_uses_of(held: Any, objects: Any) -> Any:
+    """Return records whose plain numbers have the uses of those held, which they may come to."""
+    if not isinstance(objects, Records):
+        return objects
+    columns = {
+        name: replace(column, use=held[name].use) for name, column in objects.columns.items()
+    }
+    return Records(columns, objects.ids)
 
 
 def named(objects: Any, ids: NDArray[Any] | None) -> Any:

@@ -110,11 +110,40 @@ class PivotIndex(BoundedIndex):
         between = to_y[:, pivots]
         if not isinstance(pairs.distance, (str, RecordDistance)):
             _check_zeros(pairs.names.y, pivots, between, error * largest)
-            _check_triangles(pairs, pivots, between, to_y.T, error * largest, True)
+            _check_triangles(pairs, pivots, between, to_y.T, error * largest, pairs.names.y, 0)
         with np.errstate(over="ignore"):  # `bounds` looks at the largest
             table = to_y.astype(np.float32)
         arrays = {"pivots": pivots, "table": table, "between": between}
         self._set(arrays | {"accuracy": np.array([error, largest])}, pairs)
+
+    def extended(
+        self, pairs: PairwiseProblem, kept: np.ndarray, n_threads: int
+    ) -> PivotIndex | None:
+        """Compute the distances of the pivots to the new objects, if all pivots are kept."""
+        pivots: np.ndarray = np.searchsorted(kept, self._arrays["pivots"])
+        between, n, m = self._arrays["between"], len(kept), pairs.shape[1]
+        has_all = np.isin(self._arrays["pivots"], kept).all()
+        if not has_all or _usual_count(m) > 2 * len(pivots):
+            return None
+        columns, new = _column_pairs(pairs), span_of(pairs.y, n, m)
+        to_new = np.empty((len(pivots), m - n))
+        for i, pivot in enumerate(pivots.tolist()):
+            block = PairBlock(span_of(pairs.y, pivot, pivot + 1), new, False, pivot, n)
+            to_new[i] = columns.distances(block, n_threads).ravel()
+        error, largest = self._arrays["accuracy"].tolist()
+        largest = max(largest, float(to_new.max(initial=0.0)))
+        if not isinstance(pairs.distance, (str, RecordDistance)) and n < m:
+            named = pairs.names.y, n
+            _check_triangles(pairs, pivots, between, to_new.T, error * largest, *named)
+        table = np.empty((len(pivots), m), np.float32)
+        with np.errstate(over="ignore"):
+            table[:, :n], table[:, n:] = self._arrays["table"][:, kept], to_new
+        accuracy = np.array([error, largest])
+        arrays = {"pivots": pivots, "table": table, "between": between, "accuracy": accuracy}
+        index = type(self).__new__(type(self))
+        index._set(arrays, pairs)
+        index.keep(pairs)
+        return index
 
     def _set(self, arrays: Mapping[str, np.ndarray], pairs: PairwiseProblem) -> None:
         self._arrays = dict(arrays)
@@ -166,7 +195,8 @@ class PivotIndex(BoundedIndex):
             # anyway.
             computed = 1.0 if pairs.distance == "emd" else 1.7
         elif not same:
-            _check_triangles(pairs, pivots, between, x, error * largest, False)
+            named = pairs.names.x, pairs.first
+            _check_triangles(pairs, pivots, between, x, error * largest, *named)
         if not largest <= 1e30:  # float32 overflows at 3e38
             return None
         # Three distances are rounded, and the numbers of the table; the least number is not 0.
@@ -278,10 +308,10 @@ def _check_triangles(
     between: np.ndarray,
     to_pivots: np.ndarray,
     tolerance: float,
-    columns: bool,
+    name: str,
+    first: int,
 ) -> None:
-    """Refuse a function that is not a metric for two pivots and another object, of Y or of X."""
-    name, first = (pairs.names.y, 0) if columns else (pairs.names.x, pairs.first)
+    """Refuse a function that is not a metric for two pivots and another object, name[first + i]."""
     drawn = np.unique(np.linspace(0, len(to_pivots) - 1, 4096).astype(int))
     near = to_pivots[drawn].T
     for p in range(len(pivots)):

@@ -41,6 +41,15 @@ class SearchIndex(ABC):
         """Return lower bounds of all pairs of any X and Y, or None without."""
         return None
 
+    def extended(
+        self, pairs: PairwiseProblem, kept: np.ndarray, n_threads: int
+    ) -> SearchIndex | None:
+        """Return the index of the objects `kept` of Y and then more, or None to build it anew.
+
+        `pairs` has all of these as its columns.
+        """
+        return None
+
     def arrays(self) -> dict[str, np.ndarray]:
         """Return what `from_arrays` takes; an index without arrays is built again."""
         return {}

@@ -33,10 +33,13 @@ class Prepared:
         The index of their searches.
     order : ndarray of int64 or None
         Their positions in the order of the ids.
+    before : (SearchIndex, ndarray of int64) or None
+        An index of the first of them, and which of its objects they are.
     """
 
     index: SearchIndex | None = None
     order: NDArray[np.int64] | None = None
+    before: tuple[SearchIndex, NDArray[np.int64]] | None = None
 
 
 @dataclass(eq=False)
@@ -76,9 +79,15 @@ class Segment:
         """Return the index of the objects, which is built when it is first needed."""
         held = self.prepared
         if held.index is None:
-            search = NeighborSearch(self.pairs, False, False, n_threads, self.metric, radius=0.0)
-            held.index = Scan() if len(self) < FEWEST else build_index(search, kept=True)
+            held.index = self._made(n_threads)
         return held.index
+
+    def _made(self, n_threads: int) -> SearchIndex:
+        if len(self) < FEWEST:
+            return Scan()
+        index, kept = self.prepared.before or (Scan(), self.numbers[:0])
+        search = NeighborSearch(self.pairs, False, False, n_threads, self.metric, radius=0.0)
+        return index.extended(self.pairs, kept, n_threads) or build_index(search, kept=True)
 
     @property
     def is_scanned(self) -> bool:
@@ -115,6 +124,13 @@ class Segment:
         rows = np.flatnonzero(~self.hidden)
         ids = None if self.ids is None else self.ids[rows]
         return take(self.pairs.y, rows), self.numbers[rows], ids
+
+    def index_before(self) -> tuple[SearchIndex, NDArray[np.int64]] | None:
+        """Return the index of this segment, or of its first objects, and those not hidden."""
+        shown, held = np.flatnonzero(~self.hidden), self.prepared
+        if held.index is not None:
+            return held.index, shown
+        return held.before and (held.before[0], held.before[1][shown[shown < len(held.before[1])]])
 
     def search(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from scipy import sparse
 
+from d2ke.neighbors.edit_costs import CostIndex
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.pivots import PivotIndex
@@ -37,6 +38,7 @@ class Scan(SearchIndex):
 
 INDEXES: dict[str, type[SearchIndex]] = {
     "strings": StringIndex,
+    "costs": CostIndex,
     "series": SeriesIndex,
     "pivots": PivotIndex,
     "scan": Scan,

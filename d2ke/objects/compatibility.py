@@ -213,8 +213,7 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
             raise TypeError(f"collections[{i}] is {type(objects).__name__}; pack it first")
         joined[i] = matched(joined[0], objects, "collections[0]", f"collections[{i}]")
     offsets = offsets_of(np.concatenate([objects.lengths for objects in joined]))
-    first, held = joined[0], [objects.ids for objects in joined if objects.ids is not None]
-    ids = np.concatenate(held) if len(held) == len(joined) else None
+    first, ids = joined[0], join_ids(joined)
     kind = common_kind(objects.kind for objects in joined)
     if not first.has_letters:
         weights = None
@@ -236,6 +235,12 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
     alphabet, recoded = common_alphabet(joined)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
     return from_owned(kind, values, offsets, alphabet, first.letters, ids=ids)
+
+
+def join_ids(collections: Sequence[Any]) -> NDArray[Any] | None:
+    """Return the ids of collections end to end; None if some have none."""
+    ids = [objects.ids for objects in collections]
+    return None if any(held is None for held in ids) else np.concatenate(ids)
 
 
 def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[NDArray[Any]]]:

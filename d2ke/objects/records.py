@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.compatibility import concatenate
+from d2ke.objects.compatibility import concatenate, join_ids
 from d2ke.objects.container import Objects, check_ids, span_of
 from d2ke.objects.typed import NOTES
 
@@ -168,22 +168,35 @@ class Records:
         return f"<{len(self)} records: {', '.join(columns)}>"
 
 
+_PLAIN = ("", "numbers", "booleans")  # uses of numbers without a unit
+
+
 def check_use(name: str, use: str, needed: str, other: str) -> None:
     """Refuse numbers in other units than those of another column; plain numbers go with all."""
     use, needed = use.removeprefix("naive "), needed.removeprefix("naive ")
-    plain = ("", "numbers", "booleans")
-    if use != needed and use not in plain:
-        held = "numbers" if needed in plain else needed
+    if use != needed and use not in _PLAIN:
+        held = "numbers" if needed in _PLAIN else needed
         raise ArgumentTypeError(name, f"holds {use}, but {other} has {held} there")
 
 
-def join_records(collections: Sequence[Records]) -> Records:
-    """Return the rows of collections with the same columns, end to end; ids are left out."""
-    columns = {}
-    for name in collections[0]:
-        parts = [records[name] for records in collections]
-        held = [part.values for part in parts if part.values is not None]
-        join: Any = concatenate if held and isinstance(held[0], Objects) else np.concatenate
-        missing = np.concatenate([part.missing for part in parts])
-        columns[name] = Column(join(held) if held else None, missing, parts[0].use)
-    return Records(columns)
+def join(collections: Sequence[Any]) -> Any:
+    """Return collections end to end: Objects, Records, columns, arrays or lists.
+
+    Records have the same columns. They keep ids as `concatenate` does.
+    """
+    first = collections[0]
+    if len(collections) == 1:
+        return first
+    if isinstance(first, Objects):
+        return concatenate(collections)
+    if isinstance(first, Records):
+        columns = {name: join([records[name] for records in collections]) for name in first}
+        return Records(columns, join_ids(collections))
+    if isinstance(first, Column):
+        values = [column.values for column in collections if column.values is not None]
+        missing = np.concatenate([column.missing for column in collections])
+        use = max((column.use for column in collections), key=lambda use: (use not in _PLAIN, use))
+        return Column(join(values) if values else None, missing, use)
+    if isinstance(first, list):
+        return [item for items in collections for item in items]
+    return np.concatenate(collections)

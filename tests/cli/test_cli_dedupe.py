@@ -2,9 +2,11 @@
 """`d2ke dedupe`: groups in a file, weights from known pairs, and the report."""
 
 import csv
+import shlex
 
 import pytest
 
+import d2ke
 from d2ke.cli.main import main
 
 TABLE = """\
@@ -119,7 +121,7 @@ def test_equal_ids_stay_unless_pairs_name_them(table, capsys):
 
 
 def test_new_rows_join_saved_groups(table, capsys):
-    groups, new, out = (table.with_name(name) for name in ("groups.d2ke", "new.csv", "labels.csv"))
+    groups, new, out = (table.with_name(name) for name in ("groups.h5", "new.csv", "labels.csv"))
     assert run(table, "--clean", "case,punctuation", "--save", groups)[0] == 0
     new.write_text("id,name,address\nd1,john smith,elm rd 1\nd2,Zoe Park,\nd3,ZOE PARK,\n", "utf-8")
     words = "--with", groups, "--ids", "id", "--out", out, "--threads", "1"
@@ -128,7 +130,28 @@ def test_new_rows_join_saved_groups(table, capsys):
     assert rows[0][:3] == ["item", "id", "group"]
     assert [row[1:3] for row in rows[1:]] == [["d1", "1"], ["d2", "3"], ["d3", "3"]]
     assert "1 of 3 rows join groups of" in capsys.readouterr().out
+    assert main(["inspect", str(groups)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        "groups of d2ke dedupe: 3 groups of 5 rows, the largest of 2; threshold 0.5",
+        "compared: name (strings, 'levenshtein' within 2)",
+        "compared: address (strings, 'levenshtein' within 3)",
+        f"next: d2ke dedupe FILE --with {shlex.quote(str(groups))} --out labels.csv",
+    ]
+    command, _, *options = shlex.split(lines[-1].removeprefix("next: d2ke "))
+    assert main([command, str(new), *options[:-1], str(out)]) == 0
+    assert main(["dedupe", str(new), *map(str, words), "--save", str(groups)]) == 0
+    assert len(d2ke.load_duplicates(groups).labels) == 8
+    capsys.readouterr()
+    for option, file, other in (("--save", new, "table"), ("--out", groups, "saved groups")):
+        assert main(["dedupe", str(new), *map(str, words), option, str(file)]) == 2
+        assert f"and the {other} are the same file" in capsys.readouterr().err
     assert main(["dedupe", str(new), *map(str, words), "--radius", "2"]) == 2
     assert "radius (--radius) does not go with --with" in capsys.readouterr().err
     assert main(["dedupe", str(table), "--objects", "name", "--out", str(out)]) == 2
     assert "radius (--radius) is needed" in capsys.readouterr().err
+    assert main(["dedupe", str(new), "--with", "none.d2ke", "--out", str(out)]) == 1
+    assert capsys.readouterr().err == "d2ke: there is no such file: none.d2ke\n"
+    d2ke.dedupe(["anna lee", "ana lee"], radius=0).save(groups)
+    assert main(["inspect", str(groups)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["compared: strings, 'levenshtein' equal"]

@@ -41,22 +41,14 @@ def found(file):
     ]
 
 
-def expected(index, **how):
+def expected(index, k=None, radius=None):
     """Return the same of an index in Python, each row by distance."""
-    if "k" in how:
-        indices, distances = index.nearest([*QUERIES.values()], **how)
-        triples = [
-            (d, q, i)
-            for q, (near, row) in enumerate(zip(indices, distances, strict=True))
-            for i, d in zip(near, row, strict=True)
-            if i >= 0
-        ]
-    else:
-        graph = index.within([*QUERIES.values()], **how).tocoo()
-        triples = zip(graph.data, graph.row, graph.col, strict=True)
+    lists = index.nearest([*QUERIES.values()], k=k or len(index), radius=radius)
     return [
-        ([*QUERIES][q], index.ids[i], int(i), float(d))
-        for d, q, i in sorted(triples, key=lambda one: (one[1], one[0], one[2]))
+        (query, index.ids[i], i, distance)
+        for query, near, row in zip(QUERIES, *(values.tolist() for values in lists), strict=True)
+        for i, distance in zip(near, row, strict=True)
+        if i >= 0
     ]
 
 
@@ -87,6 +79,9 @@ def test_objects_come_and_go(folder, capsys):
     # A number is text here, as ids of the index are.
     put("gone.csv", "id", "7")
     assert "removed: 1\n" in run(capsys, "index", "names.d2ke", "--remove", "gone.csv")
+    for how in ("--k=1", "--radius=1"):
+        run(capsys, *QUERY, how, "--out", "near.npz")
+        assert sparse.load_npz("near.npz").shape == (2, 5)
 
 
 def test_without_ids(folder, capsys):
@@ -205,8 +200,9 @@ def test_places_that_cannot_be_written_and_a_second_writer(folder, capsys, monke
     ):
         assert main([*BUILD, "--out", place]) == 1
         assert said in capsys.readouterr().err
-    assert main(["inspect", "none.d2ke"]) == 1
-    assert "there is no such folder: 'none.d2ke'" in capsys.readouterr().err
+    for words in (["inspect", "none.d2ke"], [*LOOK.replace("names", "none").split(), "--k=1"]):
+        assert main(words) == 1
+        assert capsys.readouterr().err == "d2ke: there is no such folder: none.d2ke\n"
     with d2ke.Index.open("names.d2ke", writable=True):
         assert main(["index", "names.d2ke", "--remove", "gone.csv"]) == 1
         assert "lock" in capsys.readouterr().err

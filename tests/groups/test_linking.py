@@ -11,8 +11,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import d2ke
-from d2ke.groups.pair_weights import _calibrate, _commonness, _evidence
-from d2ke.groups.record_groups import grouped
+from d2ke.groups.pair_weights import Multiplicities, _calibrate, _commonness, _evidence
+from d2ke.groups.record_groups import Linkage, group_rows
 
 PEOPLE = {
     "name": ["Anna Lee", "ANA LEE", "Jon Smith", "John Smith", "Bo Ek", None],
@@ -62,10 +62,11 @@ def test_candidates_groups_and_examples(seed, n, threshold):
 def test_average_linkage_is_scipy_s(seed):
     n, rng = 30, np.random.default_rng(seed)
     odds = rng.uniform(-7, 7, n * (n - 1) // 2)  # no ties below the clip
-    i, j = np.triu_indices(n, 1)
+    pairs = np.argwhere(np.triu(np.ones((n, n)), 1))
+    i, j = pairs.T
     given = rng.random(len(odds)) < 0.8
     cut = rng.uniform(-2, 2)
-    labels = grouped(np.ones(n, int), i[given], j[given], odds[given], cut, "average")
+    labels = group_rows(np.ones(n, int), pairs[given], odds[given], Linkage("average", cut))
     strong = np.clip(np.where(given, odds, -9), -5, 5)
     strong[strong == 5] -= rng.random((strong == 5).sum()) * 1e-9
     expected = fcluster(linkage(-strong + 5, "average"), 5 - cut, "distance")
@@ -96,7 +97,8 @@ def test_commonness_by_the_definition():
     ends[1] += n
     others, share = rng.random(m), np.sort(rng.random(5)) / 10
     partners = np.full(2 * n, n)
-    found = _commonness(levels, others, share, ends, partners, np.ones((2, m)))
+    counted = Multiplicities(np.ones(m), tuple(ends), (np.ones(m), np.ones(m)), partners, n)
+    found = _commonness(levels, others, share, counted)
     for pair in range(m):
         expected = 0.0
         for row in ends[:, pair]:
@@ -220,30 +222,24 @@ def test_nothing_left_is_missing():
 @pytest.mark.parametrize("seed", range(20))
 def test_complete_linkage_is_scipy_s(seed):
     n, rng = 30, np.random.default_rng(seed)
-    i, j = np.triu_indices(n, 1)
-    odds = rng.uniform(-4.9, 4.9, len(i))
+    pairs = np.argwhere(np.triu(np.ones((n, n)), 1))
+    odds = rng.uniform(-4.9, 4.9, len(pairs))
     given, cut = rng.random(len(odds)) < 0.9, rng.uniform(-2, 2)
-    labels = grouped(np.ones(n, int), i[given], j[given], odds[given], cut, "complete")
+    labels = group_rows(np.ones(n, int), pairs[given], odds[given], Linkage("complete", cut))
     Z = linkage(5 - np.where(given, odds, -5), "complete")
     assert same_groups(labels, fcluster(Z, 5 - cut, "distance"))
 
 
 def test_a_strict_threshold_keeps_what_is_certain():
     for linkage_name in ("average", "complete", "single"):
-        labels = grouped(
-            np.ones(3, int),
-            np.array([0, 0]),
-            np.array([1, 2]),
-            np.array([9.0, 6.0]),
-            7.0,
-            linkage_name,
-        )
+        pairs, odds = np.array([[0, 1], [0, 2]]), np.array([9.0, 6.0])
+        labels = group_rows(np.ones(3, int), pairs, odds, Linkage(linkage_name, 7.0))
         assert labels.tolist() == [0, 0, 1]
 
 
 def test_complete_linkage_never_joins_rows_that_were_not_compared():
-    pairs = np.array([0, 1]), np.array([1, 2]), np.array([1.0, -6.0])
-    labels = grouped(np.ones(3, int), *pairs, -6.9, "complete")  # a threshold of 0.999
+    pairs, odds = np.array([[0, 1], [1, 2]]), np.array([1.0, -6.0])
+    labels = group_rows(np.ones(3, int), pairs, odds, Linkage("complete", -6.9))
     assert labels.tolist() == [0, 0, 1]
 
 

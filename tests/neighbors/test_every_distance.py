@@ -40,6 +40,7 @@ PARAMETERS = {
     "twe": [{"nu": 0.1, "window": 2}],
     "lcss": [{"epsilon": 0.4}],
     "levenshtein": [{"mode": "infix"}, {"normalize": True}],
+    "weighted_levenshtein": [{"transposition": 0.3, "mismatch": 1.4}, {"mode": "infix"}],
     "indel": [{"normalize": True}],
     "gapped": [{"strands": "both"}],
     "window": [{"normalize": False}],
@@ -52,6 +53,8 @@ def apply(name, params):
     row = ROWS[name]
     if name in string_costs.EDITS and "mode" not in params:
         yield "strings"
+    if name == "weighted_levenshtein" and "mode" not in params:
+        yield "costs"
     if name == "dtw":
         yield "series"
     if row.is_metric(registry.check_parameters(row, params)) or name in (

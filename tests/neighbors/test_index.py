@@ -2,6 +2,7 @@
 """Histories of an index: whatever came and went, its answers are those of the plain list."""
 
 import copy
+import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -748,3 +749,47 @@ def test_errors_of_a_function_name_the_index_of_an_object(monkeypatch):
     for search in (partial(index.nearest, k=1), partial(index.within, radius=1.0)):
         with pytest.raises(ValueError, match=r"distance\(X\[1\], the index\[7\]\) must be finite"):
             search([3.0, 99.0])
+
+
+def test_dates_that_plain_numbers_come_to():
+    days = np.array(["2020-01-01", "2020-01-05"], "datetime64[D]")
+    index = d2ke.Index({"day": days}, distance={"day": "absolute"})
+    index.add({"day": [18262.0] * 5000})  # a segment of its own
+    assert index.add({"day": days}).tolist() == [5002, 5003]
+    assert index.nearest({"day": days[1:]}, k=2)[0].tolist() == [[1, 5003]]
+
+
+def test_objects_that_come_cost_distances_to_the_pivots_only(monkeypatch):
+    monkeypatch.setattr(segments, "FEWEST", 100)
+    points = np.random.default_rng(0).standard_normal((500, 2)).tolist()
+    calls = []
+
+    def euclidean(x, y):
+        calls.append(1)
+        return math.dist(x, y)
+
+    index = d2ke.Index(points[:300], distance=euclidean, metric=True)
+    index.nearest(points[:1], k=1)
+    index.add(points[300:450])
+    index.remove([301, 2])  # neither is a pivot
+    index.add(points[450:])
+    calls.clear()
+    indices, distances = index.nearest(points[:1], k=3)
+    assert 6 * 198 <= len(calls) <= 6 * 200 + 600
+    D = np.array([math.dist(points[0], point) for point in points])
+    D[[301, 2]] = np.inf
+    same(indices[0], np.argsort(D, kind="stable")[:3])
+    same(distances[0], np.sort(D)[:3])
+
+
+def test_a_metric_that_new_objects_violate(monkeypatch):
+    monkeypatch.setattr(segments, "FEWEST", 100)
+    far = d2ke.Index(
+        [float(i) for i in range(200)],
+        distance=lambda x, y: abs(x - y) if max(x, y) < 500 else (x - y) ** 2,
+        metric=True,
+    )
+    far.nearest([1.0], k=1)
+    far.add([1000.0])
+    with pytest.raises(ValueError, match=r"no metric: distance\(objects\[\d+\], objects\[200\]\)"):
+        far.nearest([1.0], k=1)

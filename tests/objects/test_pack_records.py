@@ -8,6 +8,7 @@ import pytest
 from test_columns import IN_MEMORY, MEMORY, plain_dict, polars
 
 import d2ke
+from d2ke.objects.records import join
 
 TRACKS = [[[0.0, 1.0], [1.0, 2.0]], None, [[1.0, 2.0]] * 2, [[1.0, 2.0]] * 3]
 DATA = {
@@ -78,6 +79,27 @@ def test_arrays_and_packed_objects_are_columns():
 
 def test_labels_are_compared_as_text():
     assert d2ke.categories([1, 1.0, "1", 2.5]).values.tolist() == ["1", "1", "1", "2.5"]
+
+
+@pytest.mark.parametrize("cuts", [(4,), (1, 2, 3), (3,)])
+def test_join_of_parts_is_the_whole(cuts):
+    whole = d2ke.pack_records(DATA, ids=["p", "q", "r", "s"])
+    parts = [whole[start:stop] for start, stop in zip((0, *cuts), (*cuts, 4), strict=True)]
+    joined = join(parts)
+    assert repr(joined) == repr(whole)
+    assert joined.ids.tolist() == ["p", "q", "r", "s"]
+    assert [repr(joined[row]) for row in range(4)] == [repr(whole[row]) for row in range(4)]
+    assert join([*parts, d2ke.pack_records(DATA)]).ids is None
+    assert join([["a"], [], ["b"]]) == ["a", "b"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_dates_and_plain_numbers_are_joined_to_dates(order):
+    columns = [[1, 2], [None, None], np.array(["2024-01-05"], "M8[D]")]
+    column = join([d2ke.pack_records({"a": entries}) for entries in columns[::order]])["a"]
+    assert column.use == "dates"
+    assert len(column.values) == 3
+    assert column.missing.sum() == 2
 
 
 def test_a_column_without_entries():

@@ -118,7 +118,9 @@ def align_weighted(
         table.nearest_row()
     codes, start = _traced(table)
     pairs, operations = operations_of(codes, start)
-    classes = [np.append(costs.classes(o)[o.values], 0) for o in (problem.x, problem.y)]
+    classes = [
+        np.append(costs.classes(o.alphabet, o.letters)[o.values], 0) for o in (problem.x, problem.y)
+    ]
     prices = _prices(costs, codes, *(of[at] for of, at in zip(classes, pairs.T, strict=True)))
     # Added in order, as in the table, so that the sum has the bits of the distance.
     value = float(np.cumsum(prices)[-1]) if len(prices) else 0.0

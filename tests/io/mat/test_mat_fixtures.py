@@ -64,14 +64,14 @@ def outcome(path):
         with pytest.raises(MatFileError, match=DAMAGED[path.name]) as caught:
             load_mat(path)
         assert str(path) in str(caught.value)
-        return "refused with the reason, as scipy does"
+        return "refused with the reason, as by scipy"
     got = load_mat(path)
     if path.name == "corrupted_zlib_data.mat":
         unread = [value for value in got.values() if isinstance(value, Unreadable)]
         assert [value.name for value in unread] == ["datagrid"]
         assert unread[0].reason == "damaged: compressed data end too early"
         assert got["dates"].shape == got["dscodes"].shape == (0, 1)
-        return "two of three variables read, the damaged one Unreadable"
+        return "two of three variables read, the damaged variable is Unreadable"
     if path.name in SAME_CONTENT:
         other = load_mat(path.with_name(SAME_CONTENT[path.name]))
         assert got.keys() == other.keys()
@@ -85,7 +85,7 @@ def outcome(path):
         return "version 7.3, equal to h5py's content"
     if path.name == "bad_miutf8_array_name.mat":
         assert list(got) == ["äray_name"]
-        return "read, where scipy refuses the name (UTF-8)"
+        return "read, although scipy refuses the name (UTF-8)"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = scipy.io.loadmat(path)
@@ -94,7 +94,7 @@ def outcome(path):
     if path.name == "testmatlabstring_7_WIN64.mat":
         assert opaque
         assert got == {"matstring1": "Hello!", "matstring2": "Goodbye!"}
-        return "two strings, of which scipy keeps one, unread"
+        return "two strings; scipy returns one of the two, undecoded"
     if opaque:
         assert all(isinstance(value, Unreadable) for value in got.values())
     else:
@@ -102,8 +102,8 @@ def outcome(path):
         for name, value in got.items():
             assert equal(value, theirs[name]), name
     if any(map(has_unreadable, got.values())):
-        return "equal to scipy, functions and objects as Unreadable"
-    return "equal to scipy"
+        return "equal to scipy's result; functions and objects are Unreadable"
+    return "equal to scipy's result"
 
 
 def test_every_fixture(data_dir):
