@@ -29,22 +29,7 @@ D2KE_INLINE v_f64 band_load(const double *from)
 }
 D2KE_INLINE void band_store(double *to, v_f64 a) { memcpy(to, &a, sizeof a); }
 
-/* In which lanes a >= b, as bits. */
-D2KE_INLINE unsigned band_bits(v_f64 a, v_f64 b)
-{
-#if D2KE_BYTES == 64
-    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GE_OQ);
-#elif D2KE_BYTES == 32
-    return (unsigned)_mm256_movemask_pd((__m256d)(a >= b));
-#elif defined(__SSE2__)
-    return (unsigned)_mm_movemask_pd((__m128d)(a >= b));
-#else
-    unsigned bits = 0;
-    for (int lane = 0; lane < LANES_f64; lane++) bits |= (unsigned)(a[lane] >= b[lane]) << lane;
-    return bits;
-#endif
-}
-
+/* A window at `place` is offered a neighbour. */
 static void band_offer(const d2ke_profile *p, double *best, int64_t *at, int64_t place,
                        int64_t other, double value)
 {
@@ -57,125 +42,89 @@ static void band_offer(const d2ke_profile *p, double *best, int64_t *at, int64_t
     at[place] = other;
 }
 
-static __attribute__((noinline)) void band_improve(const d2ke_profile *p, const profile_best *best,
-                                                   int64_t row, int64_t column,
-                                                   const v_f64 *values, unsigned bits)
+/* BAND diagonals, from d on, in rows begin .. end - 1 of one channel, which have one anchor. */
+D2KE_INLINE void band_block(const int normalize, const d2ke_profile *p, int64_t channel,
+                            int64_t begin, int64_t end, int64_t d, double *sums, double *best,
+                            int64_t *at)
 {
-    double value[BAND];
-    memcpy(value, values, sizeof value);
-    for (; bits; bits &= bits - 1) {
-        int lane = __builtin_ctz(bits);
-        band_offer(p, best->x, best->x_at, row, column + lane, value[lane]);
-        band_offer(p, best->y, best->y_at, column + lane, row, value[lane]);
-    }
-}
-
-/* One channel of rows begin .. end - 1, which have one anchor, on BAND diagonals from d on. */
-D2KE_INLINE void band_block(const int normalize, const int first, const int last,
-                            const d2ke_profile *p, int64_t channel, int64_t begin, int64_t end,
-                            int64_t d, const profile_scratch *s, const profile_best *best)
-{
-    const int64_t m = p->length;
-    const double *x = p->x.values + channel * p->x.n + begin;
-    const double *y = p->y.values + channel * p->y.n + begin + d;
-    const double *x_inverses = p->x.inverses + channel * p->x.n + begin;
-    const double *y_inverses = p->y.inverses + channel * p->y.n + begin + d;
-    const double *x_means = p->x.means + channel * p->x.n + begin;
-    const double *y_means = p->y.means + channel * p->y.n + begin + d;
-    const double anchor = normalize ? x[m - 1] : 0;
-    v_f64 anchors[BAND_VECTORS], sum[BAND_VECTORS];
-    for (int64_t t = 0; t < m; t++) s->before[t] = x[t] - anchor;
-    for (int64_t t = 0; t < end - begin; t++) s->after[t] = x[m + t] - anchor;
-    if (normalize)
-        for (int64_t i = 0; i < end - begin; i++)
-            s->means[i] = (double)m * (x_means[i] + s->before[i]);
+    const int64_t m = p->length, row = channel * p->x.n + begin, column = channel * p->y.n + begin + d;
+    const double *x = p->x.values + row, *y = p->y.values + column;
+    const double *x_means = p->x.means + row, *y_means = p->y.means + column;
+    const double *x_inverses = p->x.inverses + row, *y_inverses = p->y.inverses + column;
+    const double anchor = normalize ? x[m - 1] : 0, *rivals = p->unreached ? p->unreached : best;
+    double *others = sums + m * BAND; /* of the channels before */
+    v_f64 anchors[BAND_VECTORS], sum[BAND_VECTORS], value[BAND_VECTORS];
     D2KE_UNROLL for (int v = 0; v < BAND_VECTORS; v++) {
         anchors[v] = normalize ? band_load(y + m - 1 + v * LANES_f64) : (v_f64){0};
         sum[v] = (v_f64){0};
     }
-#define BAND_ADD(from, value)                                                                     \
+#define BAND_ADD(t)                                                                               \
     D2KE_UNROLL for (int v = 0; v < BAND_VECTORS; v++) {                                          \
-        v_f64 other = band_load((from) + v * LANES_f64), own = set_f64(value);                    \
-        v_f64 away = normalize ? other - anchors[v] : other - own;                                \
-        if (normalize)                                                                            \
-            sum[v] += own * away;                                                                 \
-        else                                                                                      \
-            sum[v] -= away * away;                                                                \
+        v_f64 own = set_f64(x[t] - anchor), other = band_load(y + (t) + v * LANES_f64);           \
+        v_f64 away = other - (normalize ? anchors[v] : own);                                      \
+        sum[v] = normalize ? sum[v] + own * away : sum[v] - away * away;                          \
     }
     for (int64_t t = m - 1; t >= 0; t--) {
-        BAND_ADD(y + t, s->before[t])
+        BAND_ADD(t)
         D2KE_UNROLL for (int v = 0; v < BAND_VECTORS; v++)
-            band_store(s->sums + t * BAND + v * LANES_f64, sum[v]);
+            band_store(sums + t * BAND + v * LANES_f64, sum[v]);
     }
     D2KE_UNROLL for (int v = 0; v < BAND_VECTORS; v++) sum[v] = (v_f64){0};
     for (int64_t i = 0; i < end - begin; i++) {
-        v_f64 value[BAND_VECTORS];
+        const int64_t here = begin + i;
         unsigned bits = 0;
         D2KE_UNROLL for (int v = 0; v < BAND_VECTORS; v++) {
-            const int64_t lane = v * LANES_f64, at = i * BAND + lane;
-            value[v] = band_load(s->sums + at) + sum[v];
+            const int64_t lane = v * LANES_f64;
+            value[v] = band_load(sums + i * BAND + lane) + sum[v];
             if (normalize) {
                 v_f64 mean = band_load(y_means + i + lane) + (band_load(y + i + lane) - anchors[v]);
-                value[v] -= set_f64(s->means[i]) * mean;
+                value[v] -= set_f64((double)m * (x_means[i] + (x[i] - anchor))) * mean;
                 value[v] *= set_f64(x_inverses[i]) * band_load(y_inverses + i + lane);
             }
-            if (!first) value[v] += band_load(s->others + at);
-            if (!last) band_store(s->others + at, value[v]);
-        }
-        if (last) {
-            const int64_t row = begin + i;
-            if (normalize && p->x.constants)
-                D2KE_UNROLL for (int v = 0; v < BAND_VECTORS; v++)
-                    value[v] += set_f64(p->x.constants[row])
-                                + band_load(p->y.constants + row + d + v * LANES_f64);
-            D2KE_UNROLL for (int v = 0; v < BAND_VECTORS; v++) {
-                v_f64 least = min_f64(set_f64(best->x[row]),
-                                      band_load(best->y + row + d + v * LANES_f64));
-                bits |= band_bits(value[v], least) << v * LANES_f64;
+            if (channel) value[v] += band_load(others + i * BAND + lane);
+            if (channel < p->dim - 1) {
+                band_store(others + i * BAND + lane, value[v]);
+                continue;
             }
-            if (__builtin_expect(bits != 0, 0)) band_improve(p, best, row, row + d, value, bits);
+            if (normalize && p->flat)
+                value[v] += set_f64(p->x.constants[here])
+                            + band_load(p->y.constants + here + d + lane);
+            v_f64 least = min_f64(set_f64(best[here]), band_load(rivals + here + d + lane));
+            bits |= equal_bits_f64(max_f64(least, value[v]), value[v]) << lane;
         }
-        BAND_ADD(y + m + i, s->after[i])
+        if (__builtin_expect(bits != 0, 0)) {
+            double offers[BAND];
+            D2KE_UNROLL for (int v = 0; v < BAND_VECTORS; v++)
+                band_store(offers + v * LANES_f64, value[v]);
+            for (; bits; bits &= bits - 1) {
+                const int64_t lane = __builtin_ctz(bits), there = here + d + lane;
+                band_offer(p, best, at, here, there, offers[lane]);
+                if (!p->unreached) band_offer(p, best, at, there, here, offers[lane]);
+            }
+        }
+        BAND_ADD(m + i)
     }
 #undef BAND_ADD
 }
 
-/* Improve `best` by the windows of `count` diagonals, from column - row = d on. */
-void ISA_(profile_band)(const d2ke_profile *p, int64_t d, int64_t count, void *memory,
-                        const profile_best *best, const d2ke_poll *poll)
+/* Improve the lists of the best values, and of their places, by the windows of `count` diagonals,
+ * from column - row = d on. */
+void ISA_(profile_band)(const d2ke_profile *p, int64_t d, int64_t count, double *sums,
+                        double *best, int64_t *at, const d2ke_poll *poll)
 {
-    const int64_t m = p->length, last = p->dim - 1;
-    int64_t from = p->y.first - d - count + 1 - p->x.first, to = p->y.last - d, work = 0;
-    profile_scratch s;
-    profile_lay(p, memory, &s);
-    if (to > p->x.last) to = p->x.last;
-    for (int64_t begin = p->x.first + (from < 0 ? 0 : from / m * m); begin <= to; begin += m)
+    const int64_t m = p->length, from = p->y.first - d - count + 1 - p->x.first;
+    int64_t work = 0, begin = p->x.first + (from < 0 ? 0 : from / m * m);
+    for (; begin <= p->x.last && begin <= p->y.last - d; begin += m)
         for (int64_t k = 0; k < count; k += BAND) {
-            int64_t end = begin + m, until = p->y.last - d - k;
-            if (until > to) until = to;
-            if (until < begin) break;
-            if (end > until + 1) end = until + 1;
-#define BAND_BLOCK(normalize, first, last)                                                        \
-    band_block(normalize, first, last, p, c, begin, end, d + k, &s, best)
-            for (int64_t c = 0; c <= last; c++)
-                if (p->normalize) {
-                    if (last == 0)
-                        BAND_BLOCK(1, 1, 1);
-                    else if (c == 0)
-                        BAND_BLOCK(1, 1, 0);
-                    else if (c == last)
-                        BAND_BLOCK(1, 0, 1);
-                    else
-                        BAND_BLOCK(1, 0, 0);
-                } else if (last == 0)
-                    BAND_BLOCK(0, 1, 1);
-                else if (c == 0)
-                    BAND_BLOCK(0, 1, 0);
-                else if (c == last)
-                    BAND_BLOCK(0, 0, 1);
+            int64_t last = p->y.last - d - k, end = begin + m;
+            if (last > p->x.last) last = p->x.last;
+            if (begin > last) break;
+            if (end > last + 1) end = last + 1;
+            for (int64_t c = 0; c < p->dim; c++)
+                if (p->normalize)
+                    band_block(1, p, c, begin, end, d + k, sums, best, at);
                 else
-                    BAND_BLOCK(0, 0, 0);
-#undef BAND_BLOCK
+                    band_block(0, p, c, begin, end, d + k, sums, best, at);
             if (d2ke_pause(&work, m * BAND * p->dim, poll)) return;
         }
 }

@@ -91,7 +91,7 @@ void ISA_(warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *, in
                        const float *, float *, const d2ke_poll *);
 
 extern const d2ke_elastic_narrow ISA_(elastic_narrow)[];
-void ISA_(profile_band)(const d2ke_profile *, int64_t, int64_t, void *, const profile_best *,
+void ISA_(profile_band)(const d2ke_profile *, int64_t, int64_t, double *, double *, int64_t *,
                         const d2ke_poll *);
 
 const d2ke_table ISA_(table) = {

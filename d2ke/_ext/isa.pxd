@@ -110,11 +110,8 @@ cdef extern from "kernel.h":
 
     ctypedef struct d2ke_profile:
         pass
-    ctypedef struct profile_best:
-        pass
-
-    ctypedef void (*d2ke_profile_band)(const d2ke_profile *, int64_t, int64_t, void *,
-                                       const profile_best *, const d2ke_poll *) noexcept nogil
+    ctypedef void (*d2ke_profile_band)(const d2ke_profile *, int64_t, int64_t, double *, double *,
+                                       int64_t *, const d2ke_poll *) noexcept nogil
 
     ctypedef struct d2ke_table:
         const char *name

@@ -165,11 +165,10 @@ typedef void (*d2ke_window_profile)(const d2ke_windows *windows, int64_t series,
                                     const struct window_chunk *chunk, int64_t begin, int64_t end,
                                     void *memory, double *profile);
 
-/* See diagonals.h; `memory` is a thread's, laid out by profile_lay. */
+/* See diagonals.h; `sums` is a thread's, of 2 * length * PROFILE_LANES numbers. */
 typedef struct d2ke_profile d2ke_profile;
-typedef struct profile_best profile_best;
 typedef void (*d2ke_profile_band)(const d2ke_profile *profile, int64_t d, int64_t count,
-                                  void *memory, const profile_best *best, const d2ke_poll *poll);
+                                  double *sums, double *best, int64_t *at, const d2ke_poll *poll);
 
 #define D2KE_BOUND_ROWS 16    /* of a search, whose first bounds are made together */
 #define D2KE_BOUND_COLUMNS 64 /* whose closest bounds are made together, at most   */

@@ -2,35 +2,20 @@
 """Type stubs of window_profile.pyx, which has the documentation."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 FRONT: int
 
-class Side:
-    def __init__(
-        self,
-        values: NDArray[np.float64],
-        length: int,
-        first: int,
-        last: int,
-        limits: NDArray[np.float64] | None,
-        n_threads: int,
-    ) -> None: ...
-
 def nearest_places(
-    x: Side,
-    y: Side,
+    x: Any,
+    y: Any,
+    length: int,
+    normalize: bool,
     zone: int,
     chosen: NDArray[np.int64],
     n_threads: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[np.int64]: ...
-def window_pairs(
-    x: Side,
-    y: Side,
-    x_places: NDArray[np.int64],
-    y_places: NDArray[np.int64],
-    n_threads: int,
-) -> NDArray[np.float64]: ...

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from d2ke._base.checks import flag, integer, not_negative
@@ -22,6 +23,8 @@ from d2ke.distances.window_rows import constant_limits
 from d2ke.objects.compatibility import matched, refuse_weights
 from d2ke.objects.container import Objects, with_fields
 from d2ke.objects.packing import as_objects
+
+_GATHERED = 1 << 17  # values of windows in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,30 +195,68 @@ def _holes(objects: Objects, i: int, length: int) -> NDArray[np.bool_]:
 
 
 class _Windows:
-    """The series of a collection one after another, in the form of the kernel.
+    """The series of a collection one after another, in the form of the kernel; see its header.
 
-    Those of fewer steps than a window are left out. `begins` are the places of the others and
-    `numbers` their numbers; `counts` are the windows of all.
+    Those of fewer steps than a window are left out: `numbers` are those of the others, and `begins`
+    their places. `counts` are the windows of all.
     """
 
-    def __init__(self, objects: Objects, length: int, zone: int, normalize: bool, exponent: int,
-                 n_threads: int):  # fmt: skip
+    def __init__(self, objects: Objects, length: int, zone: int, normalize: bool, exponent: int):
         gap = max(1, zone + 1 - length)  # windows of two series are in no zone of each other
+        self.length, self.normalize = length, normalize
         self.counts = np.maximum(objects.lengths - length + 1, 0)
         self.numbers = np.flatnonzero(self.counts)
-        sizes = objects.lengths[self.numbers] + gap
-        self.begins = length + kernel.FRONT + np.append(0, np.cumsum(sizes)[:-1])
-        total = int(self.begins[0] + sizes.sum()) + kernel.FRONT
-        values = np.full((objects.dim, total), np.nan)
-        limits = np.zeros_like(values) if normalize else None
-        least = constant_limits(_filled(objects), objects.dtype) if normalize else None
-        for i, begin, size in zip(self.numbers, self.begins, sizes - gap, strict=True):
-            part = objects.values[objects.offsets[i] : objects.offsets[i + 1]]
-            values[:, begin : begin + size] = np.ldexp(part.T.astype(np.float64), -exponent)
-            if limits is not None and least is not None:
-                limits[:, begin : begin + size] = np.ldexp(least[i], -exponent)[:, None]
-        self.size, last = total, int(self.begins[-1] + self.counts[self.numbers[-1]]) - 1
-        self.side = kernel.Side(values, length, int(self.begins[0]), last, limits, n_threads)
+        sizes = objects.lengths[self.numbers]
+        self.begins = length + kernel.FRONT + np.append(0, np.cumsum(sizes + gap)[:-1])
+        n = int(self.begins[-1] + sizes[-1]) + kernel.FRONT
+        self.first, self.last = int(self.begins[0]), n - kernel.FRONT - length
+        self.values, self.constants = np.full((objects.dim, n), np.nan), np.zeros(n)
+        self.limits = np.zeros((objects.dim, n if normalize else 0))
+        least = constant_limits(_filled(objects), objects.dtype)
+        for i, begin, size in zip(self.numbers, self.begins, sizes, strict=True):
+            part = objects.values[objects.offsets[i] : objects.offsets[i + 1]].astype(np.float64)
+            self.values[:, begin : begin + size] = np.ldexp(part.T, -exponent)
+            self.limits[:, begin : begin + size] = np.ldexp(least[i], -exponent)[:, None]
+        self.windows = sliding_window_view(self.values, length, axis=1)
+        self.means = self.inverses = self.values
+        if normalize:
+            self.means, self.inverses = np.full((2, objects.dim, n), np.nan)
+            for begin, end in self._chunks(self.last + 1, self.first):
+                self._normalize(slice(begin, end))
+
+    def _chunks(self, end: int, begin: int = 0) -> Iterator[tuple[int, int]]:
+        """Yield parts of windows that stay in the cache."""
+        step = max(1, _GATHERED // (self.length * len(self.values)))
+        return ((at, min(at + step, end)) for at in range(begin, end, step))
+
+    def _normalize(self, part: slice) -> None:
+        """Fill in what normalises windows; of each its first value is taken off, for its digits."""
+        away = self.windows[:, part] - self.values[:, part, None]
+        self.means[:, part] = away.mean(axis=2)
+        away -= self.means[:, part, None]
+        deviations = np.sqrt((away**2).mean(axis=2))
+        constant = deviations <= self.limits[:, part]
+        self.constants[part] = constant.sum(axis=0) / 2
+        sizes = np.where(constant, np.inf, deviations) * np.sqrt(self.length)
+        self.inverses[:, part] = 1 / sizes
+
+    def distances(self, places: NDArray[np.int64], other: _Windows,
+                  others: NDArray[np.int64]) -> NDArray[np.float64]:  # fmt: skip
+        """Return the distances of windows to those of the other side, value by value."""
+        result = np.empty(len(places))
+        for begin, end in self._chunks(len(places)):
+            away = self._taken(places[begin:end]) - other._taken(others[begin:end])
+            result[begin:end] = np.sqrt((away**2).sum(axis=2).sum(axis=0))
+        return result
+
+    def _taken(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return windows, (dim, n, length), as they are compared."""
+        if not self.normalize:
+            return self.windows[:, places]
+        taken = self.windows[:, places] - self.values[:, places, None]
+        taken -= self.means[:, places, None]
+        taken *= self.inverses[:, places, None] * np.sqrt(self.length)
+        return taken
 
     def split(self, values: NDArray[Any], none: Any) -> list[NDArray[Any]]:
         """Return the values of the windows of each series."""
@@ -256,26 +297,26 @@ def find_profile(
                "use fewer threads, or a part of X at a time")  # fmt: skip
     largest = max(float(np.fmax.reduce(np.abs(one.values), axis=None, initial=0)) for one in sides)
     exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
-    layouts = [_Windows(one, length, zone, normalize, exponent, n_threads) for one in sides]
+    layouts = [_Windows(one, length, zone, normalize, exponent) for one in sides]
     x, y = layouts[0], layouts[-1]
-    chosen = np.empty((0, x.size), np.int64)
+    chosen = np.empty((0, len(x.constants)), np.int64)
     for done in range(k):
 
         def of_all(part: int, whole: int, done: int = done) -> None:
             if report is not None:
                 report(done * whole + part, k * whole)
 
-        found = kernel.nearest_places(x.side, y.side, zone, chosen, n_threads, of_all)
+        found = kernel.nearest_places(x, y, length, normalize, zone, chosen, n_threads, of_all)
         chosen = np.vstack([chosen, found])
     known = np.flatnonzero(found >= 0)
     if not len(known):
         apart = "" if others is not None and k == 1 else f", more than {zone} steps apart"
         near = "another one" if k == 1 else f"{k} others"
         raise ArgumentError("length", f"is {length}: no window of X has {near}{apart}")
-    distances = np.full(x.size, np.nan)
-    pairs = kernel.window_pairs(x.side, y.side, known, found[known], n_threads)
-    distances[known] = np.ldexp(pairs, 0 if normalize else exponent)
-    series, starts = np.full((2, x.size), -1)
+    distances = np.full(len(found), np.nan)
+    own = x.distances(known, y, found[known])
+    distances[known] = np.ldexp(own, 0 if normalize else exponent)
+    series, starts = np.full((2, len(found)), -1)
     at = np.searchsorted(y.begins, found[known], side="right") - 1
     series[known], starts[known] = y.numbers[at], found[known] - y.begins[at]
     return WindowProfile(x.split(distances, np.nan), x.split(series, -1), x.split(starts, -1))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel of window profiles against all pairs of windows, on every instruction set."""
 
+import warnings
+
 import numpy as np
 import pytest
 import reference
@@ -8,55 +10,47 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
-from d2ke._ext import isa, window_profile
-from d2ke._ext.window_profile import FRONT
+import d2ke
+from d2ke._base.errors import ArgumentError
+from d2ke._ext import isa
+
+# The test's own rule of constant windows: both of the package's are far from it.
+LIMIT = 1e-12
 
 
-def side(x, length, limit, n_threads=1):
-    """One series, (steps, dim), in the kernel's form; and the place of its first value."""
-    first = length + FRONT
-    values = np.full((x.shape[1], len(x) + first + FRONT), np.nan)
-    values[:, first : first + len(x)] = x.T
-    limits = None if limit is None else np.full_like(values, limit)
-    last = first + len(x) - length
-    return window_profile.Side(values, length, first, last, limits, n_threads), first
+def profile(x, y, length, normalize, zone, k, n_threads=1):
+    """Distances and places of each window's k-th nearest; NaN and -1 where no window has one."""
+    how = {"k": k, "normalize": normalize, "exclusion": (zone + 0.5) / length}
+    others = None if y is x else [y]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # missing values
+            packed = d2ke.pack([x], missing=True, channels_first=False)
+            found = d2ke.window_profile(packed, length, Y=others, n_threads=n_threads, **how)
+    except ArgumentError:
+        n = len(x) - length + 1
+        return np.full(n, np.nan), np.full(n, -1)
+    return found.distances, found.starts
 
 
-def profile(x, y, length, limit, zone, k, n_threads=1):
-    """Distances and places of each window's k-th nearest."""
-    one, first = side(x, length, limit, n_threads)
-    other = one if y is x else side(y, length, limit, n_threads)[0]
-    chosen = np.empty((0, len(x) + first + FRONT), np.int64)
-    for _ in range(k):
-        found = window_profile.nearest_places(one, other, zone, chosen, n_threads)
-        chosen = np.vstack([chosen, found])
-    places = found[first : first + len(x) - length + 1]
-    known = np.flatnonzero(places >= 0)
-    distances = np.full(len(places), np.nan)
-    distances[known] = window_profile.window_pairs(
-        one, other, known + first, places[known], n_threads
-    )
-    return distances, np.where(places >= 0, places - first, -1)
-
-
-def shapes(x, length, limit):
-    """All windows, (places, dim, length), normalised unless the limit is None."""
+def shapes(x, length, normalize):
+    """All windows, (places, dim, length)."""
     windows = sliding_window_view(x, length, axis=0)
-    if limit is None:
+    if not normalize:
         return windows
     away = windows - windows.mean(axis=2, keepdims=True)
     deviation = windows.std(axis=2, keepdims=True)
-    return np.where(deviation <= limit, 0, away / np.where(deviation <= limit, 1, deviation))
+    return np.where(deviation <= LIMIT, 0, away / np.where(deviation <= LIMIT, 1, deviation))
 
 
-def all_distances(x, y, length, limit):
-    w, v = shapes(x, length, limit), shapes(y, length, limit)
+def all_distances(x, y, length, normalize):
+    w, v = shapes(x, length, normalize), shapes(y, length, normalize)
     return np.sqrt(((w[:, None] - v) ** 2).sum(axis=(2, 3)))
 
 
-def naive(x, y, length, limit, zone, k):
+def naive(x, y, length, normalize, zone, k):
     """The k-th nearest of each window, chosen one after another, apart by the zone."""
-    D = all_distances(x, y, length, limit)
+    D = all_distances(x, y, length, normalize)
     D[np.isnan(D)] = np.inf
     places = np.arange(D.shape[1])
     for i, row in enumerate(D):
@@ -93,14 +87,14 @@ def test_the_nearest_are_those_of_all_pairs(
     if style == "holes":
         for part in (x, y):
             part[rng.integers(len(part), size=1 + len(part) // 60)] = np.nan
-    y, limit, zone = y if join else x, 1e-12 if normalize else None, int(exclusion * length)
-    wanted, D = naive(x, y, length, limit, zone, k)
+    y, zone = y if join else x, int(exclusion * length)
+    wanted, D = naive(x, y, length, normalize, zone, k)
     results = []
     for name in isa.supported():
         before = isa.selected()
         isa.select(name)
         try:
-            results.append(profile(x, y, length, limit, zone, k))
+            results.append(profile(x, y, length, normalize, zone, k))
         finally:
             isa.select(before)
     distances, places = results[0]
@@ -117,7 +111,7 @@ def test_the_nearest_are_those_of_all_pairs(
 def test_threads_do_not_count(normalize):
     x = np.random.default_rng(0).normal(size=(3000, 1)).round(1)
     x[200:600] = 0.5
-    one, two = (profile(x, x, 50, 1e-9 if normalize else None, 25, 2, n) for n in (1, 3))
+    one, two = (profile(x, x, 50, normalize, 25, 2, n) for n in (1, 3))
     for a, b in zip(one, two, strict=True):
         reference.same(a, b)
 
@@ -125,7 +119,7 @@ def test_threads_do_not_count(normalize):
 @pytest.mark.parametrize("normalize", [True, False])
 def test_ties_go_to_the_first_place(normalize):
     x = np.tile(np.array([0.0, 1.0, 3.0, 2.0]), 50)[:, None]
-    distances, places = profile(x, x, 8, 1e-9 if normalize else None, 4, 1)
+    distances, places = profile(x, x, 8, normalize, 4, 1)
     assert not distances.any()
     at = np.arange(len(places))
     np.testing.assert_array_equal(places, np.where(at < 8, at + 8, at % 4)[: len(places)])
@@ -133,9 +127,8 @@ def test_ties_go_to_the_first_place(normalize):
 
 def sizes_of_errors(x, length):
     """Errors of the squared distance of what was chosen, above the least one, and of distances."""
-    limit = 1e-300
-    distances, places = profile(x, x, length, limit, length // 2, 1)
-    exact = all_distances(x.astype(np.longdouble), x.astype(np.longdouble), length, limit)
+    distances, places = profile(x, x, length, True, length // 2, 1)
+    exact = all_distances(x.astype(np.longdouble), x.astype(np.longdouble), length, True)
     at = np.arange(len(exact))
     exact[np.abs(np.subtract.outer(at, at)) <= length // 2] = np.inf
     own = exact[at, places]
