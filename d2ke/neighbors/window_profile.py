@@ -212,7 +212,7 @@ class _Windows:
         self.first, self.last = int(self.begins[0]), n - kernel.FRONT - length
         self.values, self.constants = np.full((objects.dim, n), np.nan), np.zeros(n)
         self.limits = np.zeros((objects.dim, n if normalize else 0))
-        least = constant_limits(_filled(objects), objects.dtype)
+        least = constant_limits(filled(objects), objects.dtype)
         for i, begin, size in zip(self.numbers, self.begins, sizes, strict=True):
             part = objects.values[objects.offsets[i] : objects.offsets[i + 1]].astype(np.float64)
             self.values[:, begin : begin + size] = np.ldexp(part.T, -exponent)
@@ -266,7 +266,7 @@ class _Windows:
         return parts
 
 
-def _filled(objects: Objects) -> Objects:
+def filled(objects: Objects) -> Objects:
     """Return series with means of their channels in place of what is missing."""
     if not objects.missing:
         return objects

@@ -63,6 +63,7 @@ VALID = {
     "within": WORD | {"radius": 2},
     "nearest_windows": {"X": SERIES, "query": [1.0, 2.0]},
     "window_profile": {"X": SERIES, "length": 2, "exclusion": 0},
+    "window_outliers": {"X": SERIES, "length": 2, "exclusion": 0},
     "outlier_scores": WORD | {"k": 1},
     "spanning_tree": WORD,
     "single_linkage": WORD,
