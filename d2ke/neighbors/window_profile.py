@@ -129,7 +129,7 @@ def window_profile(
     >>> x = np.sin(np.arange(400) / 5)
     >>> x[200:206] = 0
     >>> profile = d2ke.window_profile(x, 30)
-    >>> 170 < profile.distances.argmax() < 206
+    >>> bool(170 < profile.distances.argmax() < 206)
     True
     """
     objects, others, length = _checked(X, Y, length)

@@ -108,7 +108,10 @@ def test_units_of_channels_do_not_count():
 def test_the_length_is_proposed_and_said():
     x = series_with("spike", np.random.default_rng(3))
     x[700:705] = np.nan
-    with pytest.warns(UserWarning, match="length=60 was chosen"):
+    with (
+        pytest.warns(UserWarning, match="length=60 was chosen"),
+        pytest.warns(UserWarning, match="64 of 2341 windows of X"),
+    ):
         found = d2ke.window_outliers(x, None)
     assert found.length == 60
     with pytest.raises(ArgumentError, match="length is None, but the autocorrelation of X has no"):
