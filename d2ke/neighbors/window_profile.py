@@ -147,8 +147,8 @@ def window_profile(
 def read_series(name: str, X: Any) -> Objects:
     """Read one series of numbers or a frame of channels, or what `pack` takes; NaN is missing."""
     if not isinstance(X, Objects):
-        first = next(iter(X), None) if hasattr(X, "__iter__") else None
-        if isinstance(first, Real) or type(X).__name__ == "DataFrame":
+        one_axis = hasattr(X, "__len__") and getattr(X, "ndim", 1) == 1
+        if type(X).__name__ == "DataFrame" or (one_axis and isinstance(next(iter(X), None), Real)):
             X = [np.asarray(X, np.float64) if isinstance(X, (list, tuple)) else X]
     objects = as_objects(name, X, "series", True)
     refuse_weights(objects, name, "a window profile")
@@ -173,8 +173,9 @@ def check_length(objects: Objects, name: str, length: int) -> int:
     """Refuse windows longer than all series; warn of those that are not there."""
     longest = int(objects.lengths.max(initial=0))
     if length > longest:
+        hint = f"; [{name}] is one series, (steps, channels)" if len(objects) > 1 else ""
         raise ArgumentError(
-            "length", f"is {length}, but the longest series of {name} has {longest} steps"
+            "length", f"is {length}, but the longest series of {name} has {longest} steps{hint}"
         )
     short = int((objects.lengths < length).sum())
     if short:
