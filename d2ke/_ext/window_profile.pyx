@@ -4,7 +4,7 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport INT64_MAX, int64_t, uintptr_t
 
 from d2ke._ext.isa cimport current, d2ke_poll, d2ke_profile
 from d2ke._ext.tasks cimport advance, run, worth
@@ -98,8 +98,9 @@ def nearest_places(x, y, int64_t length, bint normalize, int64_t zone,
                       max(<int64_t> 1, tasks))
     cdef double[:, ::1] best = np.full((n_threads, profile.x.n), -INFINITY)
     cdef int64_t[:, ::1] at = np.full((n_threads, profile.x.n), INT64_MAX)
-    cdef double[::1] sums = np.empty(n_threads * 2 * PROFILE_LANES * length)
-    bands.best, bands.at, bands.sums = &best[0, 0], &at[0, 0], &sums[0]
+    cdef double[::1] sums = np.empty(n_threads * 2 * PROFILE_LANES * length + 8)
+    bands.best, bands.at = &best[0, 0], &at[0, 0]
+    bands.sums = <double *> ((<uintptr_t> &sums[0] + 63) & ~<uintptr_t> 63)
     run(band_task, &bands, tasks, n_threads, progress, bands.last + 1 - bands.first)
     with nogil:
         for thread in range(1, n_threads):

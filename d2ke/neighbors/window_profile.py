@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -17,7 +17,7 @@ from d2ke._base.errors import ArgumentError, warn
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
-from d2ke._base.threads import team_size
+from d2ke._base.threads import team_size, worker_pool
 from d2ke._ext import window_profile as kernel
 from d2ke.distances.window_rows import constant_limits
 from d2ke.objects.compatibility import matched, refuse_weights
@@ -147,8 +147,8 @@ def window_profile(
 def read_series(name: str, X: Any) -> Objects:
     """Read one series of numbers or a frame of channels, or what `pack` takes; NaN is missing."""
     if not isinstance(X, Objects):
-        first = next(iter(X), None) if hasattr(X, "__iter__") else None
-        if isinstance(first, Real) or type(X).__name__ == "DataFrame":
+        one_axis = hasattr(X, "__len__") and getattr(X, "ndim", 1) == 1
+        if type(X).__name__ == "DataFrame" or (one_axis and isinstance(next(iter(X), None), Real)):
             X = [np.asarray(X, np.float64) if isinstance(X, (list, tuple)) else X]
     objects = as_objects(name, X, "series", True)
     refuse_weights(objects, name, "a window profile")
@@ -173,8 +173,9 @@ def check_length(objects: Objects, name: str, length: int) -> int:
     """Refuse windows longer than all series; warn of those that are not there."""
     longest = int(objects.lengths.max(initial=0))
     if length > longest:
+        hint = f"; [{name}] is one series, (steps, channels)" if len(objects) > 1 else ""
         raise ArgumentError(
-            "length", f"is {length}, but the longest series of {name} has {longest} steps"
+            "length", f"is {length}, but the longest series of {name} has {longest} steps{hint}"
         )
     short = int((objects.lengths < length).sum())
     if short:
@@ -201,9 +202,10 @@ class _Windows:
     their places. `counts` are the windows of all.
     """
 
-    def __init__(self, objects: Objects, length: int, zone: int, normalize: bool, exponent: int):
+    def __init__(self, objects: Objects, length: int, zone: int, normalize: bool, exponent: int,
+                 n_threads: int):  # fmt: skip
         gap = max(1, zone + 1 - length)  # windows of two series are in no zone of each other
-        self.length, self.normalize = length, normalize
+        self.length, self.normalize, self.n_threads = length, normalize, n_threads
         self.counts = np.maximum(objects.lengths - length + 1, 0)
         self.numbers = np.flatnonzero(self.counts)
         sizes = objects.lengths[self.numbers]
@@ -221,13 +223,15 @@ class _Windows:
         self.means = self.inverses = self.values
         if normalize:
             self.means, self.inverses = np.full((2, objects.dim, n), np.nan)
-            for begin, end in self._chunks(self.last + 1, self.first):
-                self._normalize(slice(begin, end))
+            self._of_parts(self._normalize, self.first, self.last + 1)
 
-    def _chunks(self, end: int, begin: int = 0) -> Iterator[tuple[int, int]]:
-        """Yield parts of windows that stay in the cache."""
+    def _of_parts(self, work: Callable[[slice], None], begin: int, end: int) -> None:
+        """Call a function with parts of windows that stay in the cache."""
         step = max(1, _GATHERED // (self.length * len(self.values)))
-        return ((at, min(at + step, end)) for at in range(begin, end, step))
+        parts = [slice(at, min(at + step, end)) for at in range(begin, end, step)]
+        with worker_pool(self.n_threads) as pool:
+            for _ in pool.map(work, parts):
+                pass
 
     def _normalize(self, part: slice) -> None:
         """Fill in what normalises windows; of each its first value is taken off, for its digits."""
@@ -244,9 +248,12 @@ class _Windows:
                   others: NDArray[np.int64]) -> NDArray[np.float64]:  # fmt: skip
         """Return the distances of windows to those of the other side, value by value."""
         result = np.empty(len(places))
-        for begin, end in self._chunks(len(places)):
-            away = self._taken(places[begin:end]) - other._taken(others[begin:end])
-            result[begin:end] = np.sqrt((away**2).sum(axis=2).sum(axis=0))
+
+        def compute(part: slice) -> None:
+            away = self._taken(places[part]) - other._taken(others[part])
+            result[part] = np.sqrt((away**2).sum(axis=2).sum(axis=0))
+
+        self._of_parts(compute, 0, len(places))
         return result
 
     def _taken(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -297,7 +304,7 @@ def find_profile(
                "use fewer threads, or a part of X at a time")  # fmt: skip
     largest = max(float(np.fmax.reduce(np.abs(one.values), axis=None, initial=0)) for one in sides)
     exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
-    layouts = [_Windows(one, length, zone, normalize, exponent) for one in sides]
+    layouts = [_Windows(one, length, zone, normalize, exponent, n_threads) for one in sides]
     x, y = layouts[0], layouts[-1]
     chosen = np.empty((0, len(x.constants)), np.int64)
     for done in range(k):
