@@ -184,6 +184,7 @@ MODULES = [
     extension("expansions"),
     extension("box_tree"),
     extension("coresets"),
+    extension("transducer"),
     extension("windows"),
     extension("window_profile"),
     extension("gapped"),

@@ -18,6 +18,7 @@ Models
 Distances
     distance_matrix          all distances; distance_names() lists what there is
     align                    how two objects align
+    learn_costs              costs of edits from pairs such as misspellings and corrections
 Neighbours
     nearest, within          the k nearest, all within a radius
     Index                    for many calls: saved, growing, exact

@@ -30,6 +30,7 @@ from .discriminative.similarity_machine import (
     similarity_machine_predict as similarity_machine_predict,
 )
 from .distances.alignment.align import align as align
+from .distances.learned_costs import learn_costs as learn_costs
 from .distances.matrix import distance_matrix as distance_matrix
 from .distances.registry import add_kind as add_kind
 from .distances.registry import distance_names as distance_names

@@ -235,6 +235,14 @@ def _settings(result: Any) -> tuple[None, Columns]:
     return None, {**columns, "accuracy": np.array([accuracy for _, accuracy in result.tried])}
 
 
+def _costs(edits: Sequence[Any]) -> Columns:
+    """Return edits as columns; letters may be of several types."""
+    columns = {name: np.empty(len(edits), object) for name in ("edit", "wrong", "right", "cost")}
+    for column, values in zip(columns.values(), zip(*edits, strict=True), strict=True):
+        column[:] = values
+    return columns | {"cost": columns["cost"].astype(np.float64)}
+
+
 def _table(names: Sequence[str], rows: Sequence[Any]) -> Columns:
     return dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
 
@@ -263,4 +271,5 @@ _RESULTS: Mapping[str, Callable[[Any], tuple[int | None, Columns]]] = {
     "Search": _settings,
     "Importance": lambda x: (None, _table(x[0]._fields, x)),
     "Explanation": _explanation,
+    "LearnedCosts": lambda x: (None, _costs(x.edits())),
 }

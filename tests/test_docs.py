@@ -105,7 +105,8 @@ def test_guides_with_numbers_near_those_promised(page, capsys, tmp_path, monkeyp
 # What a page promises beside what it prints.
 PAGES = {
     "estimators": "", "clustering": "", "groups": "", "linking": "", "neighbors": "",
-    "indexes": "", "graphs": "", "ids": "", "alignment": "", "containers": "", "mat_io": "",
+    "indexes": "", "learned_costs": "", "graphs": "", "ids": "", "alignment": "",
+    "containers": "", "mat_io": "",
     "production": "measured['one object'] < measured['100 objects']",
     "theory": "(round(enough, -2), proven) == (1500, 119463)",
     "stores": "accuracy == 100",

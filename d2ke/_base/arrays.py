@@ -154,6 +154,23 @@ def check_numbers(name: str, values: Any) -> None:
 ASYMMETRY = 1e-8
 
 
+def item_weights(weights: Any, n: int) -> np.ndarray:
+    """Return the argument `weights` of n items as float64; None for ones."""
+    if weights is None:
+        return np.ones(n)
+    weights = np.asarray(weights)
+    check_numbers("weights", weights)
+    weights = weights.astype(np.float64)
+    if weights.shape != (n,):
+        raise ArgumentError("weights", f"must have shape ({n},), got {weights.shape}")
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if wrong.size:
+        raise ArgumentError("weights", f"is {weights[wrong[0]]}; must be finite, >= 0", wrong[0])
+    if not weights.any():
+        raise ArgumentError("weights", "must not all be 0")
+    return weights
+
+
 def symmetric_matrix(name: str, values: Any) -> np.ndarray:
     """Return a matrix as float64, symmetric but for rounding, or raise."""
     square = matrix(name, values)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+_FEW_ENTRIES = 4
+
 
 def show(values: Mapping[str, Any]) -> str:
     """Return parameters on one line."""
@@ -18,7 +20,13 @@ def shown(value: Any) -> str:
     """Return a parameter in a few characters; a range as "1 to 25"."""
     if isinstance(value, (tuple, list)):
         return " to ".join(map(shown, value))
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else entries(value)
+
+
+def entries(value: Any) -> str:
+    """Return the text of a value; of a large mapping, such as one of costs, its size."""
+    large = isinstance(value, Mapping) and len(value) > _FEW_ENTRIES
+    return f"{{{len(value)} entries}}" if large else str(value)
 
 
 def listed(items: Iterable[Any], show: Callable[[Any], str] = repr) -> str:

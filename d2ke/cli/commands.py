@@ -106,7 +106,9 @@ def _of_model(
     inputs: tuple[tuple[str, str], ...] = (("file", "the file of objects"),)
     where = "--out", {"help": f"where to write, such as {out}{text}"}
     first: tuple[Option, ...] = ("file", where, *OBJECTS)
-    if name != "train":
+    if name == "train":
+        inputs = (*inputs, ("costs", "the costs"))
+    else:
         first, inputs = ("model", *first, "--unseen-letters"), (*inputs, ("model", "the model"))
     description = f"{help[0].upper()}{help[1:]}.\n\n{FILES}"
     return Command(
@@ -309,7 +311,7 @@ indices, and neighbor_id (the array neighbor_ids) their ids.
             *OBJECTS,
         ],
         (".npz", ".csv"),
-        (("file", "the file of objects"), ("index", "the index")),
+        (("file", "the file of objects"), ("index", "the index"), ("costs", "the costs")),
     ),
     Command(
         "outliers",
@@ -381,6 +383,36 @@ on a local disk.
                           "help": "compare all checksums of the index"}),
             *OBJECTS,
         ],
+    ),
+    Command(
+        "learn-costs",
+        "learned",
+        "costs of edits from a table of wrong strings and right ones",
+        """\
+Learn what edits of letters cost, from two columns of a table: what was written, and what it should
+have been. At least 20 rows must differ. The costs are those of the distance weighted_levenshtein;
+neighbors, index and train take them by --costs.
+""",
+        """\
+  d2ke learn-costs pairs.csv --columns wrong,right --out costs.json
+  d2ke index words.csv --objects word --costs costs.json --out words.d2ke
+  d2ke neighbors queries.csv --index words.d2ke --k 10 --out nearest.csv
+""",
+        [
+            ("file", {"help": "the table of pairs"}),
+            ("--columns", {"required": True, "type": names, "metavar": "WRONG,RIGHT",
+                           "help": "the column of wrong strings, and that of right ones"}),
+            ("--out", {"help": "where to write, .json"}),
+            ("--symmetric", {"action": "store_true",
+                             "help": "the same costs in both directions, as d2ke cluster needs"}),
+            ("--no-transposition", {
+                "dest": "transposition",
+                "action": "store_false",
+                "help": "neighbouring letters do not change places in one edit",
+            }),
+        ],
+        (".json",),
+        (("file", "the table of pairs"),),
     ),
     Command(
         "dedupe",

@@ -15,6 +15,7 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.text import listed, show
 from d2ke.cli.commands import INDEX
 from d2ke.cli.object_files import (
+    DISTANCE_OPTIONS,
     how_of,
     read,
     read_compared,
@@ -45,7 +46,7 @@ def index(options: argparse.Namespace, session: Session) -> None:
             "out (--out) is needed: the folder of the new index; or an index in place of a file, "
             "and --add, --remove or --verify"
         )
-    refuse(options, ("distance", "parameter"), f"belongs to the index; {options.file} has its own")
+    refuse(options, DISTANCE_OPTIONS, f"belongs to the index; {options.file} has its own")
     with _open(options.file, writable=bool(options.add or options.remove)) as existing:
         if options.verify:
             session.report(f"{options.file}: all checksums are right")
@@ -70,7 +71,7 @@ def index(options: argparse.Namespace, session: Session) -> None:
 
 def neighbors_in(options: argparse.Namespace, session: Session) -> Graph:
     """Return the graph of the neighbours that objects of a file have in an index, and all ids."""
-    more = ("distance", "parameter", *["include_self"] * options.include_self)
+    more = (*DISTANCE_OPTIONS, *["include_self"] * options.include_self)
     refuse(options, more, "does not go with --index")
     near = _open(options.index)
     X = _read(options.file, near, options, session)

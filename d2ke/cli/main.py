@@ -108,7 +108,7 @@ def _run(command: Command, options: argparse.Namespace) -> None:
     from d2ke.cli.result_files import check_results, input_errors
     from d2ke.cli.session import session_of
 
-    function = getattr(import_module(f"d2ke.cli.{command.module}"), command.name)
+    function = getattr(import_module(f"d2ke.cli.{command.module}"), command.name.replace("-", "_"))
     with input_errors():
         named = {what: getattr(options, option) for option, what in command.inputs}
         inputs = {what: file for what, file in named.items() if file is not None}

@@ -14,6 +14,7 @@ from d2ke._base.labels import confusion
 from d2ke.cli.certainty import certainty
 from d2ke.cli.object_files import (
     chosen_distance,
+    given_parameters,
     kinds_of,
     read,
     read_for,
@@ -42,14 +43,14 @@ def train(options: argparse.Namespace, session: Session) -> None:
         options, session, streamed=missing is None, kinds=kinds_of(options), missing=missing
     )
     objects, labels = held.objects, _need_labels(held, options)
-    parameters, distance = dict(options.parameter), options.distance
+    parameters, distance = given_parameters(options), options.distance
     if objects.kind == "records":
         distance = _distances_of_columns(distance)
     elif distance is not None and "," in distance:
         distance = distance.split(",")
     if parameters:  # before they meet the other arguments
         if isinstance(distance, list) or objects.kind == "records":
-            raise InputError("--parameter is for one distance, not for several")
+            raise InputError("--parameter and --costs are for one distance, not for several")
         chosen_distance(options, objects)
     with reported_warnings(session):
         model = d2ke_train(

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from d2ke._base.text import listed
+from d2ke.cli.costs_file import read_costs
 from d2ke.cli.result_files import InputError, in_options
 from d2ke.cli.session import Session
 from d2ke.datasets import REGISTRY, load
@@ -24,6 +25,8 @@ from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.tables import Table
 
 OBJECT_OPTIONS = ("objects", "ids", "time", "channels_first", "kind", "series", "na_values")
+DISTANCE_OPTIONS = ("distance", "parameter", "costs")
+_WITH_COSTS = "weighted_levenshtein"
 _DATA_SETS = (*REGISTRY, "digits")
 
 
@@ -147,12 +150,28 @@ def read_records(
     return _reported(file, held, session)
 
 
+def given_parameters(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters of the distance, with costs from a file, which name the distance."""
+    if options.costs is None:
+        return dict(options.parameter)
+    row = find_distance(options.distance or _WITH_COSTS)
+    if row.name != _WITH_COSTS:
+        raise InputError(f"costs (--costs) are those of {_WITH_COSTS}, not of {options.distance}")
+    options.distance, costs = row.name, read_costs(options.costs)
+    try:
+        check_parameters(row, costs)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"costs (--costs): {options.costs} is wrong: {error}") from None
+    return costs | dict(options.parameter)
+
+
 def read_compared(
     options: argparse.Namespace, session: Session
 ) -> tuple[LabelledObjects, str, dict[str, Any]]:
     """Read objects, and return them with their distance and its checked parameters."""
     if options.distance is not None:
         find_distance(options.distance)  # is refused before the file is read
+    given_parameters(options)
     held = read(options, session, unlabelled=True)
     return held, *chosen_distance(options, held.objects)
 
@@ -164,8 +183,8 @@ def chosen_distance(options: argparse.Namespace, X: Any) -> tuple[str, dict[str,
             f"{options.file} holds records of several columns, {listed(X.columns)}; name one of "
             "strings, series or sets (--objects)"
         )
+    parameters = given_parameters(options)
     row = find_distance(options.distance or usual_distance(X.kind))
-    parameters = dict(options.parameter)
     check_parameters(row, parameters)
     return row.name, parameters
 

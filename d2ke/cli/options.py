@@ -134,6 +134,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "NAME=VALUE",
         "help": "of the distance, such as window=10 for dtw; several times for several",
     },
+    "--costs": {
+        "metavar": "FILE",
+        "help": "costs of edits that d2ke learn-costs wrote: the distance is weighted_levenshtein",
+    },
     "--unseen-letters": {
         "choices": ["allow", "refuse"],
         "default": "allow",
@@ -144,7 +148,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 # Where a file has its objects and labels.
 OBJECTS = ("--objects", "--labels", "--ids", "--time", "--channels-first", "--kind", "--series",
            "--na-values")  # fmt: skip
-DISTANCE = ("--distance", "--parameter")
+DISTANCE = ("--distance", "--parameter", "--costs")
 
 
 def add_options(

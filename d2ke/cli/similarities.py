@@ -15,7 +15,13 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import positive_number
 from d2ke.cli.matrix_files import SUFFIXES, labels_of_text, plain_labels, read_labels, read_matrix
-from d2ke.cli.object_files import OBJECT_OPTIONS, is_data_set, read_compared, refuse
+from d2ke.cli.object_files import (
+    DISTANCE_OPTIONS,
+    OBJECT_OPTIONS,
+    is_data_set,
+    read_compared,
+    refuse,
+)
 from d2ke.cli.result_files import InputError
 from d2ke.cli.session import Session
 from d2ke.datasets import standardize
@@ -100,7 +106,7 @@ def read_similarities(options: argparse.Namespace, session: Session) -> Similari
         An option names something missing or unusable.
     """
     file, path, form = options.file, Path(options.file), options.form
-    of_objects = (*OBJECT_OPTIONS, "distance", "parameter")
+    of_objects = (*OBJECT_OPTIONS, *DISTANCE_OPTIONS)
     if form is None:
         about_objects = any(getattr(options, name) not in (None, []) for name in of_objects)
         if about_objects or is_data_set(file) or path.suffix not in SUFFIXES:

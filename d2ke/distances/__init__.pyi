@@ -4,4 +4,5 @@
 from .alignment.record import Alignment as Alignment
 from .alignment.record import Operations as Operations
 from .alignment.record import Words as Words
+from .learned_costs import LearnedCosts as LearnedCosts
 from .record_pairs import column_weights as column_weights

@@ -106,6 +106,20 @@ def check_pairs(
     return PairwiseProblem(x, y, dtype, same, compile_, row.name, params, names)
 
 
+def check_same_both_ways(pairs: PairwiseProblem) -> None:
+    """Refuse pairs whose distance depends on which object is the first."""
+    if pairs.same:
+        return
+    columns = getattr(pairs.distance, "columns", None)  # of records
+    named = {name: one.distance for name, one in columns.items()} if columns else pairs.distance
+    learn = "; learn_costs(wrong, right, symmetric=True) learns costs that are"
+    raise ArgumentError(
+        "distance",
+        f"must be symmetric; {named!r} is not, with these parameters"
+        f"{learn * ('weighted_levenshtein' in repr(named))}",
+    )
+
+
 def _refuse_kind(row: Distance, name: str, X: Any) -> None:
     """Refuse objects of another kind, if it is that for which they cannot be packed."""
     try:

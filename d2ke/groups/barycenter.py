@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.arrays import check_numbers
+from d2ke._base.arrays import item_weights
 from d2ke._base.checks import generator, integer, not_negative
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
@@ -157,7 +157,7 @@ def barycenter(
     if parameters.get("ground") == "haversine":
         raise ArgumentError("ground", "must not be 'haversine': points of a sphere have no mean")
     max_iter, tol = integer("max_iter", max_iter, 0), not_negative("tol", tol)
-    weights = _weights(weights, len(pairs.x))
+    weights = item_weights(weights, len(pairs.x))
     rng, n_threads = generator(seed), team_size(n_threads)
     if initial is None:
         start = _medoid(pairs, weights, rng, n_threads)
@@ -189,22 +189,6 @@ def barycenter(
         float((distances * weights).sum()),
         max(result.n_iter for result in results),
     )
-
-
-def _weights(weights: Any, n: int) -> np.ndarray:
-    if weights is None:
-        return np.ones(n)
-    weights = np.asarray(weights)
-    check_numbers("weights", weights)
-    weights = weights.astype(np.float64)
-    if weights.shape != (n,):
-        raise ArgumentError("weights", f"must have shape ({n},), got {weights.shape}")
-    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
-    if wrong.size:
-        raise ArgumentError("weights", f"is {weights[wrong[0]]}; must be finite, >= 0", wrong[0])
-    if not weights.any():
-        raise ArgumentError("weights", "must not all be 0")
-    return weights
 
 
 def _medoid(

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from d2ke._base.checks import not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.text import listed
-from d2ke.distances.pairs import check_pairs
+from d2ke.distances.pairs import check_pairs, check_same_both_ways
 from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem
 from d2ke.distances.registry import usual_distance
 from d2ke.groups.cleaning import check_cleaning, clean_column
@@ -325,10 +325,8 @@ def _compare(
     if not same:
         y = replace(y, values=in_order(y.values, x.values.channel_names, names.y, names.x))
     pairs = check_pairs(x.values, None if same else y.values, name, params, names)
-    if same and not pairs.same:
-        raise ArgumentError(
-            "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
-        )
+    if same:
+        check_same_both_ways(pairs)
     return ComparedColumn(x, y, pairs, pairs.rounded(radius) or radius)
 
 

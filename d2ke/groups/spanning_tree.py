@@ -15,7 +15,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.progress import progress_bar
 from d2ke._base.results import result
-from d2ke.distances.pairs import check_pairs
+from d2ke.distances.pairs import check_pairs, check_same_both_ways
 from d2ke.distances.precomputed import check_search
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.forest import Edges, Forest
@@ -153,10 +153,7 @@ def tree_search(
     names = ArgumentNames(function)
     pairs = check_search(check_pairs, X, None, distance, params, names, symmetric=True)
     search = SearchOptions(metric=metric, n_threads=n_threads).search(pairs, True)
-    if not pairs.same:
-        raise ArgumentError(
-            "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
-        )
+    check_same_both_ways(pairs)
     if len(pairs.x) == 0:
         raise ArgumentError("X", "is empty: at least one object is needed")
     return search

@@ -14,6 +14,7 @@ from d2ke._base import arrays
 from d2ke._base.checks import flag, integer, not_negative, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar
+from d2ke._base.text import entries
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
 from d2ke.distances.pairs import check_pairs
@@ -237,7 +238,7 @@ class FittedBlock(FittedFeatures):
     def describe(self) -> str:
         """Return the distance and its parameters."""
         name = self.distance if isinstance(self.distance, str) else "a function"
-        options = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
+        options = ", ".join(f"{key}={entries(value)}" for key, value in self.parameters.items())
         return name + (f" ({options})" if options else "")
 
     def distances(

@@ -25,7 +25,7 @@ from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_first_neighbors
-from d2ke.distances.pairs import with_column_numbers
+from d2ke.distances.pairs import check_same_both_ways, with_column_numbers
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.io.segment_file import SegmentContent
@@ -319,10 +319,7 @@ class Index:
         radius = not_negative("radius", radius)
         with self._lock:
             held = self._held
-            if not held.segments[0].pairs.same:
-                raise ArgumentError(
-                    "distance", f"{held.distance} is not symmetric; groups need that"
-                )
+            check_same_both_ways(held.segments[0].pairs)
             groups, numbers = self._groups.get(radius, linked.NONE), held.numbers
             kept = groups.count_kept(numbers)
             if kept < len(numbers):

@@ -17,7 +17,7 @@ from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.text import shortened
 from d2ke._base.threads import team_size
-from d2ke.distances.pairs import check_pairs, numbered
+from d2ke.distances.pairs import check_pairs, check_same_both_ways, numbered
 from d2ke.distances.problem import ArgumentNames, PairBlock
 from d2ke.objects.container import take
 from d2ke.objects.values import list_of
@@ -90,8 +90,7 @@ def plot_tree(
     pairs = check_pairs(X, None, distance, params, ArgumentNames("plot_tree"))
     choice("method", method, ("average", "complete", "single"))
     n = len(pairs.x)
-    if not pairs.same:
-        raise ArgumentError("distance", f"must be symmetric; {pairs.distance!r} is not")
+    check_same_both_ways(pairs)
     if n < 2:
         raise ArgumentError("X", f"must have at least 2 objects, got {n}")
     if names is None:

@@ -58,6 +58,7 @@ VALID = {
     "distance_matrix": WORD,
     "add_kind": {"name": "codes", "read": list},
     "align": {"x": "ACGT", "y": "AGT"},
+    "learn_costs": {"wrong": ["beleive"] * 20, "right": ["believe"] * 20},
     "column_weights": {"X": {"a": WORDS, "b": [1, 2, 3, 4]}, "distance": {"a": "levenshtein"}},
     "nearest": WORD | {"k": 1},
     "within": WORD | {"radius": 2},

@@ -74,6 +74,11 @@ CASES = {
         'X = d2ke.samplers.random_strings(100_000, "ab", length=(60, 100), seed=0)',
         'd2ke.within(X, radius=12, distance="levenshtein", n_threads=2)',
     ),
+    "learned costs": (
+        'X = d2ke.samplers.random_strings(3000, "abc", length=(300, 400), seed=0)\n'
+        'Y = d2ke.samplers.random_strings(3000, "abc", length=(300, 400), seed=1)',
+        "d2ke.learn_costs(X, Y, n_threads=2)",
+    ),
     "an index of strings": (
         'X = d2ke.samplers.random_strings(100_000, "ab", length=(60, 100), seed=0)\n'
         'index = d2ke.Index(X, distance="levenshtein")\n'

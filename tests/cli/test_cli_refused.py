@@ -174,7 +174,7 @@ REFUSED = [  # the command, and what the error has
     *((f"train s.csv --out o.h5 --parameter {name}=3", "'levenshtein' has no parameter")
       for name in ("seed", "R", "windows")),
     ("train s.csv --out o.h5 --distance osa,indel --parameter mode=prefix",
-     "--parameter is for one distance"),
+     "--parameter and --costs are for one distance"),
     ("train abc.csv --out o.h5", "objects (--objects) of ", "labels must name"),
     ("train points.h5 --out points.h5", "out and the file of objects are the same file"),
     *((f"{command} m.h5 points.h5 --out {out}.h5", f"out and {name} are the same file")
