@@ -87,6 +87,10 @@ from .neighbors.index import Index as Index
 from .neighbors.outliers import outlier_scores as outlier_scores
 from .neighbors.search import nearest as nearest
 from .neighbors.search import within as within
+from .neighbors.window_outliers import WindowOutliers as WindowOutliers
+from .neighbors.window_outliers import window_outliers as window_outliers
+from .neighbors.window_profile import WindowProfile as WindowProfile
+from .neighbors.window_profile import window_profile as window_profile
 from .neighbors.windows import nearest_windows as nearest_windows
 from .objects.compatibility import concatenate as concatenate
 from .objects.container import Objects as Objects

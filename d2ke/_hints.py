@@ -25,9 +25,12 @@ _ELSEWHERE = {
     "deduplicate": "it is d2ke.dedupe",
     "match": "dedupe and link find rows about the same thing",
     "cluster": "hdbscan, dbscan, single_linkage and kmedoids find clusters",
-    "anomaly": "outlier_scores finds outliers, novelty inputs that are new to a model",
-    "anomalies": "outlier_scores finds outliers, novelty inputs that are new to a model",
-} | dict.fromkeys(("cdist", "pdist", "pairwise_distances"), "it is d2ke.distance_matrix")
+    **dict.fromkeys(("cdist", "pdist", "pairwise_distances"), "it is d2ke.distance_matrix"),
+    **dict.fromkeys(
+        ("matrix_profile", "stump", "discords", "anomalies"),
+        "window_profile compares the windows of long series, window_outliers ranks them",
+    ),
+}
 
 
 def hint_of(name: str) -> str:

@@ -195,6 +195,18 @@ def _links(pairs: np.ndarray, name: str, distances: np.ndarray) -> tuple[None, C
     return None, {"item": pairs[:, 0], name: pairs[:, 1], "distance": distances}
 
 
+def _profile(result: Any) -> Columns:
+    """Return a row for each window of each series."""
+    parts = [x if isinstance(x, list) else [x] for x in vars(result).values()]
+    distances, series, starts = (np.concatenate(part) for part in parts)
+    sizes = [len(one) for one in parts[0]]
+    return {
+        "item": np.repeat(np.arange(len(sizes)), sizes),
+        "place": np.concatenate([np.arange(size) for size in sizes]),
+        "neighbor": series, "neighbor_place": starts, "distance": distances,
+    }  # fmt: skip
+
+
 def _explanation(result: Any) -> tuple[None, Columns]:
     """Return what adds up to a decision, then the random objects and the letters in it."""
     from d2ke.explain.discriminative import omega_text
@@ -253,6 +265,8 @@ _RESULTS: Mapping[str, Callable[[Any], tuple[int | None, Columns]]] = {
     "Duplicates": lambda x: _of_objects(group=x.labels, example=x.examples[x.labels]),
     "Assigned": lambda x: _of_objects(group=x.labels, probability=x.probabilities, rival=x.rivals),
     "Links": lambda x: _links(x.pairs, "match", x.distances),
+    "WindowOutliers": lambda x: (None, {"item": x.series, "place": x.starts, "score": x.scores}),
+    "WindowProfile": lambda x: (None, _profile(x)),
     "SpanningTree": lambda x: _links(x.edges, "end", x.weights),
     "Search": _settings,
     "Importance": lambda x: (None, _table(x[0]._fields, x)),

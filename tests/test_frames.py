@@ -63,6 +63,12 @@ RESULTS = {
                None),
     "windows": (d2ke.nearest_windows(LONG, LONG[1][:9], 3), "place, distance",
                 {"ids": ["s", "t"]}, 3),
+    "profile": (d2ke.window_profile(LONG, 5),
+                "place, neighbor, neighbor_id, neighbor_place, distance",
+
+                {"ids": ["s", "t"], "other_ids": d2ke.pack(LONG, ids=["s", "t"])},
+                sum(len(x) - 4 for x in LONG)),
+    "unusual windows": (d2ke.window_outliers(LONG, 5, n=2), "place, score", {"ids": ["s", "t"]}, 2),
     "kmedoids": (d2ke.kmedoids(X, 2, **LEVENSHTEIN), "cluster, medoid, medoid_id, distance"),
     "dbscan": (d2ke.dbscan(X, 1, **LEVENSHTEIN), "cluster, core"),
     "hdbscan": (d2ke.hdbscan(X, **LEVENSHTEIN), "cluster, probability"),

@@ -102,6 +102,8 @@ def clustering(room: NDArray[np.float64]) -> None:
     """Clustering and distances of measures."""
     words = ["ACGT", "AGGT", "TTTA"]
     assert_type(d2ke.kmedoids(words, 2), d2ke.groups.MedoidClusters)
+    assert_type(d2ke.window_profile([0.0, 1.0, 0.0], 1), d2ke.WindowProfile)
+    assert_type(d2ke.window_outliers([0.0, 1.0, 0.0], 1), d2ke.WindowOutliers)
     assert_type(d2ke.dedupe(words, radius=1), d2ke.groups.Duplicates)
     assert_type(d2ke.dedupe(words, radius=1).assign(words), d2ke.groups.Assigned)
     clustering = d2ke.cdsk(n_clusters=2, distances=room[:, :3])

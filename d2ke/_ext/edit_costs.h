@@ -132,7 +132,8 @@ static void costs_table(const cost_bounds *b, int64_t row, void *own, const int6
             value = min_f32(value + set_f32(b->deletion[x[i - 1]]), t.above[i] + insertion);
             value = min_f32(value, t.above[i - 1] + cost);
             if (swaps && i > 1 && j > 0 && x[i - 1] != x[i - 2]) {
-                v_i32 crossed = (v_i32)(before == x[i - 1]) & (v_i32)(letters == x[i - 2]);
+                v_i32 crossed = (v_i32)(before == (v_u32){0} + x[i - 1])
+                                & (v_i32)(letters == (v_u32){0} + x[i - 2]);
                 v_f32 turned = t.two_above[i - 2] + set_f32(b->transposition);
                 value = min_f32(value, select_f32(crossed, turned, set_f32(INFINITY)));
             }

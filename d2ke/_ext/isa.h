@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernels for one instruction set, in units that compile side by side:
  * isa_*_dtw_f64.c and isa_*_dtw_f32.c define D2KE_DTW, the element type, isa_*_elastic.c
- * D2KE_ELASTIC, isa_*_warping.c D2KE_WARPING, the bounds of dynamic time warping; isa_*.c
- * holds the other families and the table of all. */
+ * D2KE_ELASTIC, isa_*_warping.c D2KE_WARPING, the bounds of dynamic time warping, isa_*_profile.c
+ * D2KE_PROFILE, window profiles; isa_*.c holds the other families and the table of all. */
 #if !defined(__x86_64__) || defined(__clang__)
 /* As setup.py has it. */
 #elif D2KE_BYTES == 16
 /* For processors before 2013: what compiles fastest. */
 #pragma GCC optimize("O1")
-#elif defined(D2KE_DTW) || defined(D2KE_ELASTIC) || defined(D2KE_WARPING)
+#elif defined(D2KE_DTW) || defined(D2KE_ELASTIC) || defined(D2KE_WARPING) || defined(D2KE_PROFILE)
 /* Their loops are of vectors and unrolled where that pays: -O3 takes half again as long for nothing. */
 #pragma GCC optimize("O2")
 #endif
@@ -29,6 +29,8 @@
 #include "envelopes.h"
 #include "elastic_cut.h"
 #undef REAL
+#elif defined(D2KE_PROFILE)
+#include "diagonals.h"
 #else
 
 #define REAL f64
@@ -90,6 +92,8 @@ void ISA_(warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *, in
                        const float *, float *, const d2ke_poll *);
 
 extern const d2ke_elastic_narrow ISA_(elastic_narrow)[];
+void ISA_(profile_band)(const d2ke_profile *, int64_t, int64_t, double *, double *, int64_t *,
+                        const d2ke_poll *);
 
 const d2ke_table ISA_(table) = {
     D2KE_STRING(D2KE_ISA),
@@ -136,5 +140,6 @@ const d2ke_table ISA_(table) = {
     cost_fill,
     cost_begin,
     cost_narrow,
+    ISA_(profile_band),
 };
 #endif

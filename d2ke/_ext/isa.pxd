@@ -118,6 +118,11 @@ cdef extern from "kernel.h":
     ctypedef void (*d2ke_window_profile)(const d2ke_windows *, int64_t, const window_chunk *,
                                          int64_t, int64_t, void *, double *) noexcept nogil
 
+    ctypedef struct d2ke_profile:
+        pass
+    ctypedef void (*d2ke_profile_band)(const d2ke_profile *, int64_t, int64_t, double *, double *,
+                                       int64_t *, const d2ke_poll *) noexcept nogil
+
     ctypedef struct d2ke_table:
         const char *name
         int64_t vector_bytes
@@ -163,6 +168,7 @@ cdef extern from "kernel.h":
         d2ke_cost_fill cost_fill
         d2ke_cost_begin cost_begin
         d2ke_cost_narrow cost_narrow
+        d2ke_profile_band profile_band
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

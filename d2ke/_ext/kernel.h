@@ -174,6 +174,11 @@ typedef void (*d2ke_window_profile)(const d2ke_windows *windows, int64_t series,
                                     const struct window_chunk *chunk, int64_t begin, int64_t end,
                                     void *memory, double *profile);
 
+/* See diagonals.h; `sums` is a thread's, of 2 * length * PROFILE_LANES numbers. */
+typedef struct d2ke_profile d2ke_profile;
+typedef void (*d2ke_profile_band)(const d2ke_profile *profile, int64_t d, int64_t count,
+                                  double *sums, double *best, int64_t *at, const d2ke_poll *poll);
+
 #define D2KE_BOUND_ROWS 16    /* of a search, whose first bounds are made together */
 #define D2KE_BOUND_COLUMNS 64 /* whose closest bounds are made together, at most   */
 
@@ -223,6 +228,7 @@ typedef struct {
     d2ke_cost_fill cost_fill;
     d2ke_cost_begin cost_begin;
     d2ke_cost_narrow cost_narrow;
+    d2ke_profile_band profile_band;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;

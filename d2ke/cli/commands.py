@@ -21,6 +21,7 @@ what people do:
   find the nearest     d2ke neighbors words.csv --objects word --k 5 --out nearest.csv
   keep for look-ups    d2ke index words.csv --objects word --out words.d2ke
   find clusters        d2ke cluster words.csv --objects word --n-clusters 4 --out clusters.csv
+  find anomalies       d2ke outliers machine.csv --time t --window 288 --out scores.csv
   find duplicates      d2ke dedupe people.csv --objects name,town --radius 2 --out groups.csv
 
 All commands name columns alike: --objects NAME,NAME --labels NAME --ids NAME --time NAME.
@@ -311,6 +312,41 @@ indices, and neighbor_id (the array neighbor_ids) their ids.
         ],
         (".npz", ".csv"),
         (("file", "the file of objects"), ("index", "the index"), ("costs", "the costs")),
+    ),
+    Command(
+        "outliers",
+        "outliers",
+        "anomalies in one long series",
+        """\
+The windows of a long series that are least like any other one, and a score for each step. The file
+is a table (.csv, .tsv, .parquet, .feather) with a row for each step. The result has its row for
+each step, in the order of time, its score, and which of the windows it is in, 1 for the most
+unusual, 0 for none. Empty fields are missing values: windows over them have no score.
+""",
+        """\
+  d2ke outliers machine.csv --time t --columns value --window 288 --out scores.csv
+  d2ke outliers machine.csv --time t --columns temperature,pressure --window 288 \\
+      --out scores.csv --report report.html
+""",
+        [
+            ("file", {"help": "the table"}),
+            ("--out", {"help": "where to write, .csv, .h5 or .hdf5"}),
+            "--time",
+            ("--columns", {"type": names, "metavar": "NAME,NAME",
+                           "help": "the channels (default: all columns of numbers)"}),
+            ("--window", {"type": positive, "metavar": "STEPS",
+                          "help": "steps of a window (default: a period of the series)"}),
+            ("--n", {"type": positive, "default": 5, "metavar": "N",
+                     "help": "windows to report (default 5)"}),
+            ("--k", {"type": positive, "default": 1, "metavar": "K",
+                     "help": "compare with the K-th nearest other window (default 1)"}),
+            ("--compare", {"choices": ["both", "shapes", "values"], "default": "both",
+                           "help": "what of windows is compared (default: both)"}),
+            "--na-values",
+            ("--report", {"help": "write a page with the series and its windows, .html"}),
+        ],
+        TABLES,
+        (("file", "the table"),),
     ),
     Command(
         "index",

@@ -40,6 +40,7 @@ OPTIONS = {
     "categories": "--categories",
     "threshold": "--threshold",
     "known": "--pairs",
+    "length": "--window",
 }
 
 

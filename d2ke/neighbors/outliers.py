@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke.distances.precomputed import check_search
 from d2ke.distances.problem import ArgumentNames
@@ -73,6 +74,7 @@ def outlier_scores(
 
     See Also
     --------
+    window_outliers : The unusual windows of long series.
     novelty : Whether new objects are like those that a model was trained on.
 
     Notes
@@ -102,6 +104,10 @@ def outlier_scores(
     options = SearchOptions(False, metric, n_threads, progress)
     names = ArgumentNames("outlier_scores")
     pairs = check_search(check_any_pairs, X, None, distance, params, names)
+    if len(pairs.x) == 1 and getattr(pairs.x, "kind", "") == "series":
+        raise ArgumentError(
+            "X", "is one series, and has no other; window_outliers finds its unusual windows"
+        )
     if method == "knn":
         return find_nearest(pairs, True, k, None, options)[1].mean(axis=1, dtype=np.float64)
     k, copies = others_count(k, len(pairs.x)), find_copies(pairs.x)

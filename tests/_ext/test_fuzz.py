@@ -41,6 +41,7 @@ ELSEWHERE = {
         "trust_region",
         "user",
         "windows",
+        "window_profile",
     ),
     *("edits.transpositions", "emd.flow", "envelopes.planar", "pair_distance.small_square"),
     *("elastic.elastic_with_rows", "elastic.with_rows", "strings.with_rows"),

@@ -165,6 +165,8 @@ CASES = [
      given(window=3)),
     (ValueError, ("X", "values above"), d2ke.nearest_windows, [[1e301]], [1.0]),
     (ValueError, ("query", "nan"), d2ke.nearest_windows, SERIES, [NAN]),
+    (TypeError, ("X", "str", "numbers"), d2ke.window_profile, WORDS, 2),
+    (ValueError, ("X", "one series", "window_outliers"), d2ke.outlier_scores, SERIES[:1]),
     # Groups.
     (ValueError, ("distance", "directed_mhd", "symmetric"), d2ke.spanning_tree, SERIES,
      given(distance="directed_mhd")),

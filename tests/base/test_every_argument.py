@@ -63,6 +63,8 @@ VALID = {
     "nearest": WORD | {"k": 1},
     "within": WORD | {"radius": 2},
     "nearest_windows": {"X": SERIES, "query": [1.0, 2.0]},
+    "window_profile": {"X": SERIES, "length": 2, "exclusion": 0},
+    "window_outliers": {"X": SERIES, "length": 2, "exclusion": 0},
     "outlier_scores": WORD | {"k": 1},
     "spanning_tree": WORD,
     "single_linkage": WORD,
@@ -181,7 +183,8 @@ WITHOUT_PLACES = {
     ("categories", "values"), ("dedupe", "X"), ("link", "left"), ("link", "right"),
     ("graph_codes", "graphs"), ("graph_structure", "graphs"),
     ("lpdsk", "y"),  # an object without a label gets one
-    ("nearest_windows", "query"), ("mesh", "faces"), ("lipschitz_constant", "w"),
+    ("nearest_windows", "query"), ("window_profile", "X"), ("window_outliers", "X"),
+    ("mesh", "faces"), ("lipschitz_constant", "w"),
 }  # fmt: skip
 BY_NAME = {
     "seed": [-1, 1.5, "a", True],

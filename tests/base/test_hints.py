@@ -16,6 +16,7 @@ import d2ke
         ("dtw", r"d2ke.distance_matrix\(X, distance='dtw'\)"),
         ("load", "load_model reads models"),
         ("cdist", "it is d2ke.distance_matrix"),
+        ("matrix_profile", "window_profile compares"),
         ("distance_matrixx", r"did you mean d2ke.distance_matrix\?"),
         ("plot_clusters", "it is d2ke.plots.plot_clusters"),
         ("no_such_name", "'no_such_name'$"),

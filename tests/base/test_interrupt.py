@@ -112,6 +112,10 @@ CASES = {
         "rng = np.random.default_rng(0)\nx, y = rng.random(4 * 10**6), rng.random(1000)",
         'd2ke.nearest_windows([x], y, distance="dtw", window=50)',
     ),
+    "window profile": (
+        "x = np.random.default_rng(0).normal(size=10**6)",
+        "d2ke.window_profile(x, 500, n_threads=2)",
+    ),
     "a long path": (LONG, "d2ke.align(long, long)"),
     "long edits": (
         "x = np.random.default_rng(0).integers(0, 4, 2_000_000, np.uint8).tobytes()",

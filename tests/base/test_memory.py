@@ -127,6 +127,9 @@ CASES = {
     "nearest_windows": (
         lambda _: d2ke.nearest_windows(np.zeros((1, 1_100_000)), [0.0, 1.0]), "a part of X",
     ),
+    "window_profile": (
+        lambda _: d2ke.window_profile(np.zeros(100_000), 9, n_threads=1), "a part of X",
+    ),
     "kmedoids": (
         lambda _: d2ke.kmedoids(DISTINCT, 2, distance="levenshtein"), "smaller sample_size",
     ),

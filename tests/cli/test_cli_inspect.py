@@ -133,7 +133,7 @@ def test_a_data_set_and_a_missing_file(capsys, tmp_path):
 
 def test_examples_of_the_help_are_commands():
     lines = re.findall(r"  (d2ke .*)$", TITLE, re.M)
-    assert len(lines) == 7
+    assert len(lines) == 8
     for line in lines:
         _parser().parse_args(shlex.split(line)[1:])
 
@@ -144,8 +144,9 @@ def test_all_commands_name_columns_alike():
         named = [option for option in command.options if isinstance(option, tuple)]
         own = {name: given for name, given in named if name in ("--objects", "--labels", "--ids")}
         assert all(kinds.isdisjoint(given) for name, given in own.items() if name == "--objects")
-        # The columns of pairs are neither objects nor labels.
-        assert command.name == "learn-costs" or "--columns" not in [name for name, _ in named]
+        # The columns of pairs, or of one series whose steps are rows, are no objects.
+        own_columns = command.name in ("learn-costs", "outliers")
+        assert own_columns or "--columns" not in [name for name, _ in named]
 
 
 def test_statuses_are_those_of_the_page(capsys):

@@ -195,6 +195,9 @@ DOORS = {
     "nearest_windows": lambda X, Y: (
         d2ke.nearest_windows(X, _objects(Y)[3:4], normalize=False)[2][0] < 1e-9
     ),
+    "window_profile": lambda X, Y: (
+        d2ke.window_profile(_objects(X), 2, Y=_objects(Y), normalize=False).distances[0][0] < 1e-9
+    ),
     "embed": lambda X, Y: np.allclose(
         d2ke.d2ke_embed(Y, X, distance="dtw", gamma=0.1),
         d2ke.d2ke_embed(X, X, distance="dtw", gamma=0.1),

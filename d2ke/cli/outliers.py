@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Anomalies in one long series, whose steps are the rows of a table: `d2ke outliers`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from d2ke.cli.object_files import reported_warnings
+from d2ke.cli.report import Section, saved, write_page
+from d2ke.cli.result_files import InputError, write_columns
+from d2ke.cli.session import Session
+from d2ke.io.labelled import open_columns
+from d2ke.neighbors.window_outliers import WindowOutliers, window_outliers
+from d2ke.objects.column_names import NOTHING
+from d2ke.objects.typed import CLOCKS
+from d2ke.plots.style import COLOURS, panels
+
+_COMPARED: dict[str, bool | str] = {"both": "both", "shapes": True, "values": False}
+_SHOWN = 5  # channels in a picture
+
+
+def outliers(options: argparse.Namespace, session: Session) -> None:
+    """Score the steps of a series by `d2ke.window_outliers`, and report the windows."""
+    table = open_columns(options.file, NOTHING, how={"na_values": options.na_values})
+    if table is None:
+        raise InputError(f"{options.file} must be a table with a row for each step")
+    for option, given in (("columns", options.columns or []), ("time", [options.time])):
+        for name in filter(None, given):
+            if name not in table.names:
+                raise InputError(
+                    f"{option} (--{option}): {options.file} has no column {name!r}; it has "
+                    f"{', '.join(table.names)}"
+                )
+    columns = options.columns or [
+        name for name in table.names if name != options.time and table.head(name).use == "numbers"
+    ]
+    if not columns:
+        raise InputError(f"columns (--columns) is needed: {options.file} has no column of numbers")
+    values = np.column_stack([table.typed(name).channel(missing=True) for name in columns])
+    rows, times = np.arange(len(values)), np.arange(len(values)).astype(str)
+    axis: Any = rows
+    if options.time is not None:
+        clock = table.typed(options.time)
+        keys = clock.keys()
+        rows = np.array(sorted(rows.tolist(), key=keys.__getitem__))
+        values, times = values[rows], np.array(clock.texts())[rows]
+        if clock.use in CLOCKS:
+            axis = np.array([text.rstrip("Z") for text in times.tolist()], "datetime64[us]")
+    with reported_warnings(session):
+        found = window_outliers(
+            [values],
+            options.window,
+            n=options.n,
+            k=options.k,
+            normalize=_COMPARED[options.compare],
+            n_threads=session.n_threads,
+            progress=session.progress,
+        )
+    ranks = np.zeros(len(values), np.int64)
+    lines = []
+    for rank, start in enumerate(found.starts.tolist(), 1):
+        end = start + found.length - 1
+        ranks[start : end + 1] = rank
+        lines.append([str(rank), times[start], times[end], f"{found.scores[rank - 1]:.4g}"])
+    session.report(f"{Path(options.file).name}: {len(values)} steps of {', '.join(columns)}")
+    for rank, first, last, score in lines:
+        session.report(f"{rank}. {first} to {last}: {score}")
+    step = {"row": rows} if options.time is None else {"row": rows, options.time: times}
+    write_columns(
+        Path(options.out), {**step, "score": np.asarray(found.step_scores), "window": ranks}
+    )
+    session.report(f"scores: {options.out}")
+    if options.report is not None:
+        summary = (f"{len(values)} steps; ", f"{len(lines)} windows of {found.length}", " steps.")
+        text = (
+            "Marked are the windows that are least like any other one, and the score of each step."
+        )
+        section = Section(
+            "The series", text, "the series, its unusual windows in colour, and the scores",
+            saved(_picture(axis, values, columns, found)),
+            ("window", "from", "to", "score"), lines,
+        )  # fmt: skip
+        write_page(
+            Path(options.report), f"Outliers of {Path(options.file).name}", summary, [section]
+        )
+        session.report(f"report: {options.report}")
+
+
+def _picture(axis: Any, values: np.ndarray, columns: list[str], found: WindowOutliers) -> Any:
+    """Draw the first channels and the scores, with the windows in colour."""
+    shown = [*zip(columns[:_SHOWN], values.T, strict=False), ("score", found.step_scores)]
+    figure, axes = panels(len(shown), 1, (9, 2), sharex=True)
+    for one, (name, line) in zip(axes, shown, strict=True):
+        one.plot(axis, line, linewidth=0.7, color=COLOURS[0])
+        one.set(ylabel=name)
+        for start in found.starts.tolist():
+            end = min(start + found.length, len(axis)) - 1
+            one.axvspan(axis[start], axis[end], color=COLOURS[1], alpha=0.3, linewidth=0)
+    return figure

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The distance of each window of long series to its nearest other window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from d2ke._base.checks import flag, integer, not_negative
+from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.keywords import hinted
+from d2ke._base.memory import check_fits
+from d2ke._base.progress import progress_bar
+from d2ke._base.threads import team_size, worker_pool
+from d2ke._ext import window_profile as kernel
+from d2ke.distances.window_rows import constant_limits
+from d2ke.objects.compatibility import matched, refuse_weights
+from d2ke.objects.container import Objects, with_fields
+from d2ke.objects.packing import as_objects
+
+_GATHERED = 1 << 17  # values of windows in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class WindowProfile:
+    """The result of `window_profile`: arrays for one series, lists of arrays for several.
+
+    Attributes
+    ----------
+    distances : ndarray of float64 or list
+        The distance of the window that begins at each place to its k-th nearest; NaN where there is
+        none.
+    series, starts : ndarray of int64 or list
+        The number of the series of that window, and the place where it begins; -1 where there is
+        none.
+    """
+
+    distances: NDArray[np.float64] | list[NDArray[np.float64]]
+    series: NDArray[np.int64] | list[NDArray[np.int64]]
+    starts: NDArray[np.int64] | list[NDArray[np.int64]]
+
+
+@hinted
+def window_profile(
+    X: Any,
+    length: int,
+    *,
+    Y: Any = None,
+    k: int = 1,
+    normalize: bool = True,
+    exclusion: float = 0.5,
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> WindowProfile:
+    """Find the k-th nearest other window of each window of long series, exactly.
+
+    Parameters
+    ----------
+    X : array_like, Objects or what `pack` takes
+        A series of numbers, or n series of unequal lengths and one or more channels. NaN stands for
+        values that are missing.
+    length : int
+        Steps of a window.
+    Y : array_like, Objects or what `pack` takes, optional
+        Other series: the windows of X are compared with those of Y. Default: with each other.
+    k : int
+        Which of the nearest windows. The work grows with it.
+    normalize : bool
+        Bring each window to mean 0 and deviation 1 in each channel: shapes are compared. Constant
+        ones become 0, as in `nearest_windows`. False: values are compared.
+    exclusion : float
+        Windows whose places differ by at most ``exclusion * length`` steps count as one: none is
+        compared with itself, and the k nearest are k different ones.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use. The result does not depend on it.
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
+
+    Returns
+    -------
+    WindowProfile
+        For each place of each series `distances`, `series` and `starts`. Windows that hold a
+        missing value in any channel have no distance.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Strings, weights; other numbers of channels; no series of so many steps; no window that has
+        k others; values above 1e300.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+    MemoryError
+        If the lists of all windows do not fit.
+
+    Warns
+    -----
+    UserWarning
+        Series of fewer steps than a window; windows with missing values.
+
+    See Also
+    --------
+    window_outliers : The most unusual windows.
+    nearest_windows : The windows that are nearest to a given series.
+
+    Notes
+    -----
+    Distances are the root of the sum of squared differences of all values. The nearest is found
+    first, then the nearest of those that are not in its exclusion zone, and so on; ties go to the
+    first series and place. All pairs of windows are compared, in memory that grows with the number
+    of steps: sums of products go along the diagonals of the table of all pairs, from anchors
+    `length` steps apart outwards, so that what is outside of two windows never enters their sum. By
+    rounding, the square of a distance may exceed the least one by at most
+    ``4 * length**2 * (length + 10) * 2**-53`` for each channel if windows are normalised, mostly by
+    1/length of that, and by a relative ``(length + 3) * 2**-52`` if not. Lengths, levels and units
+    of the series do not matter. The distance to the window that was found is then summed up value
+    by value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> x = np.sin(np.arange(400) / 5)
+    >>> x[200:206] = 0
+    >>> profile = d2ke.window_profile(x, 30)
+    >>> bool(170 < profile.distances.argmax() < 206)
+    True
+    """
+    objects, others, length = _checked(X, Y, length)
+    k, normalize = integer("k", k, 1), flag("normalize", normalize)
+    zone = int(not_negative("exclusion", exclusion) * length)
+    with progress_bar(progress, "windows", "diagonal") as report:
+        found = find_profile(
+            objects, others, length, k, normalize, zone, team_size(n_threads), report
+        )
+    return found if len(objects) > 1 else WindowProfile(
+        found.distances[0], found.series[0], found.starts[0]
+    )  # fmt: skip
+
+
+def read_series(name: str, X: Any) -> Objects:
+    """Read one series of numbers or a frame of channels, or what `pack` takes; NaN is missing."""
+    if not isinstance(X, Objects):
+        one_axis = hasattr(X, "__len__") and getattr(X, "ndim", 1) == 1
+        if type(X).__name__ == "DataFrame" or (one_axis and isinstance(next(iter(X), None), Real)):
+            X = [np.asarray(X, np.float64) if isinstance(X, (list, tuple)) else X]
+    objects = as_objects(name, X, "series", True)
+    refuse_weights(objects, name, "a window profile")
+    max_value = 1e300  # differences of such values are finite
+    if float(np.fmax.reduce(np.abs(objects.values), axis=None, initial=0)) > max_value:
+        raise ArgumentError(name, f"has values above {max_value:g}")
+    return objects
+
+
+def _checked(X: Any, Y: Any, length: Any) -> tuple[Objects, Objects | None, int]:
+    """Read the series; warn of windows that are not there."""
+    objects, others = read_series("X", X), None
+    if Y is not None:
+        others = matched(objects, read_series("Y", Y), "X", "Y")
+    length = check_length(objects, "X", integer("length", length, 1))
+    if others is not None:
+        check_length(others, "Y", length)
+    return objects, others, length
+
+
+def check_length(objects: Objects, name: str, length: int) -> int:
+    """Refuse windows longer than all series; warn of those that are not there."""
+    longest = int(objects.lengths.max(initial=0))
+    if length > longest:
+        hint = f"; [{name}] is one series, (steps, channels)" if len(objects) > 1 else ""
+        raise ArgumentError(
+            "length", f"is {length}, but the longest series of {name} has {longest} steps{hint}"
+        )
+    short = int((objects.lengths < length).sum())
+    if short:
+        warn(f"{short} of {len(objects)} series of {name} have fewer than {length} steps")
+    if objects.missing:
+        lost = int(sum(_holes(objects, i, length).sum() for i in range(len(objects))))
+        if lost:
+            total = int(np.maximum(objects.lengths - length + 1, 0).sum())
+            warn(f"{lost} of {total} windows of {name} hold a missing value and have no distance")
+    return length
+
+
+def _holes(objects: Objects, i: int, length: int) -> NDArray[np.bool_]:
+    """Return which windows of a series hold a missing value."""
+    part = objects.values[objects.offsets[i] : objects.offsets[i + 1]]
+    missing = np.append(0, np.cumsum(np.isnan(part).any(axis=1)))
+    return missing[length:] > missing[: max(len(missing) - length, 0)]
+
+
+class _Windows:
+    """The series of a collection one after another, in the form of the kernel; see its header.
+
+    Those of fewer steps than a window are left out: `numbers` are those of the others, and `begins`
+    their places. `counts` are the windows of all.
+    """
+
+    def __init__(self, objects: Objects, length: int, zone: int, normalize: bool, exponent: int,
+                 n_threads: int):  # fmt: skip
+        gap = max(1, zone + 1 - length)  # windows of two series are in no zone of each other
+        self.length, self.normalize, self.n_threads = length, normalize, n_threads
+        self.counts = np.maximum(objects.lengths - length + 1, 0)
+        self.numbers = np.flatnonzero(self.counts)
+        sizes = objects.lengths[self.numbers]
+        self.begins = length + kernel.FRONT + np.append(0, np.cumsum(sizes + gap)[:-1])
+        n = int(self.begins[-1] + sizes[-1]) + kernel.FRONT
+        self.first, self.last = int(self.begins[0]), n - kernel.FRONT - length
+        self.values, self.constants = np.full((objects.dim, n), np.nan), np.zeros(n)
+        self.limits = np.zeros((objects.dim, n if normalize else 0))
+        least = constant_limits(filled(objects), objects.dtype)
+        for i, begin, size in zip(self.numbers, self.begins, sizes, strict=True):
+            part = objects.values[objects.offsets[i] : objects.offsets[i + 1]].astype(np.float64)
+            self.values[:, begin : begin + size] = np.ldexp(part.T, -exponent)
+            self.limits[:, begin : begin + size] = np.ldexp(least[i], -exponent)[:, None]
+        self.windows = sliding_window_view(self.values, length, axis=1)
+        self.means = self.inverses = self.values
+        if normalize:
+            self.means, self.inverses = np.full((2, objects.dim, n), np.nan)
+            self._of_parts(self._normalize, self.first, self.last + 1)
+
+    def _of_parts(self, work: Callable[[slice], None], begin: int, end: int) -> None:
+        """Call a function with parts of windows that stay in the cache."""
+        step = max(1, _GATHERED // (self.length * len(self.values)))
+        parts = [slice(at, min(at + step, end)) for at in range(begin, end, step)]
+        with worker_pool(self.n_threads) as pool:
+            for _ in pool.map(work, parts):
+                pass
+
+    def _normalize(self, part: slice) -> None:
+        """Fill in what normalises windows; of each its first value is taken off, for its digits."""
+        away = self.windows[:, part] - self.values[:, part, None]
+        self.means[:, part] = away.mean(axis=2)
+        away -= self.means[:, part, None]
+        deviations = np.sqrt((away**2).mean(axis=2))
+        constant = deviations <= self.limits[:, part]
+        self.constants[part] = constant.sum(axis=0) / 2
+        sizes = np.where(constant, np.inf, deviations) * np.sqrt(self.length)
+        self.inverses[:, part] = 1 / sizes
+
+    def distances(self, places: NDArray[np.int64], other: _Windows,
+                  others: NDArray[np.int64]) -> NDArray[np.float64]:  # fmt: skip
+        """Return the distances of windows to those of the other side, value by value."""
+        result = np.empty(len(places))
+
+        def compute(part: slice) -> None:
+            away = self._taken(places[part]) - other._taken(others[part])
+            result[part] = np.sqrt((away**2).sum(axis=2).sum(axis=0))
+
+        self._of_parts(compute, 0, len(places))
+        return result
+
+    def _taken(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return windows, (dim, n, length), as they are compared."""
+        if not self.normalize:
+            return self.windows[:, places]
+        taken = self.windows[:, places] - self.values[:, places, None]
+        taken -= self.means[:, places, None]
+        taken *= self.inverses[:, places, None] * np.sqrt(self.length)
+        return taken
+
+    def split(self, values: NDArray[Any], none: Any) -> list[NDArray[Any]]:
+        """Return the values of the windows of each series."""
+        parts = [np.full(0, none, values.dtype)] * len(self.counts)
+        for i, begin in zip(self.numbers, self.begins, strict=True):
+            parts[i] = values[begin : begin + self.counts[i]]
+        return parts
+
+
+def filled(objects: Objects) -> Objects:
+    """Return series with means of their channels in place of what is missing."""
+    if not objects.missing:
+        return objects
+    values = objects.values.copy()
+    for begin, end in zip(objects.offsets[:-1], objects.offsets[1:], strict=True):
+        part, present = values[begin:end], ~np.isnan(values[begin:end])
+        means = np.where(present, part, 0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+        values[begin:end] = np.where(present, part, means)
+    return with_fields(objects, values=values, missing=False)
+
+
+def find_profile(
+    objects: Objects,
+    others: Objects | None,
+    length: int,
+    k: int,
+    normalize: bool,
+    zone: int,
+    n_threads: int,
+    report: Callable[[int, int], None] | None = None,
+) -> WindowProfile:
+    """Return lists for the series of a collection, that has a series of so many steps."""
+    sides = [objects] if others is None else [objects, others]
+    steps = sum(len(one.values) + len(one) for one in sides)
+    # Values, limits, means and deviations, then a list of each thread and of each neighbour.
+    per_step = 8 * (6 * objects.dim + 2 * n_threads + k + 4)
+    check_fits(per_step * steps + n_threads * 512 * length, "the lists of all windows",
+               "use fewer threads, or a part of X at a time")  # fmt: skip
+    largest = max(float(np.fmax.reduce(np.abs(one.values), axis=None, initial=0)) for one in sides)
+    exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
+    layouts = [_Windows(one, length, zone, normalize, exponent, n_threads) for one in sides]
+    x, y = layouts[0], layouts[-1]
+    chosen = np.empty((0, len(x.constants)), np.int64)
+    for done in range(k):
+
+        def of_all(part: int, whole: int, done: int = done) -> None:
+            if report is not None:
+                report(done * whole + part, k * whole)
+
+        found = kernel.nearest_places(x, y, length, normalize, zone, chosen, n_threads, of_all)
+        chosen = np.vstack([chosen, found])
+    known = np.flatnonzero(found >= 0)
+    if not len(known):
+        apart = "" if others is not None and k == 1 else f", more than {zone} steps apart"
+        near = "another one" if k == 1 else f"{k} others"
+        raise ArgumentError("length", f"is {length}: no window of X has {near}{apart}")
+    distances = np.full(len(found), np.nan)
+    own = x.distances(known, y, found[known])
+    distances[known] = np.ldexp(own, 0 if normalize else exponent)
+    series, starts = np.full((2, len(found)), -1)
+    at = np.searchsorted(y.begins, found[known], side="right") - 1
+    series[known], starts[known] = y.numbers[at], found[known] - y.begins[at]
+    return WindowProfile(x.split(distances, np.nan), x.split(series, -1), x.split(starts, -1))
