@@ -211,8 +211,9 @@ def learn_costs(
     pairs = Pairs(codes[0], x.offsets, codes[1], y.offsets, len(present), counted[used])
     _check_pairs(pairs)
     letters = letters_of(alphabet[present], x.letters)
-    if None in letters:
-        raise ArgumentError("wrong", "and right must not have the token None: it names all others")
+    if None in letters or len(set(letters)) < len(letters):
+        problem = "and right must not have the token None, nor 1 and True: they are keys of a dict"
+        raise ArgumentError("wrong", problem)
     parameters = _parameters(pairs, letters, symmetric, transposition, n_threads)
     return LearnedCosts(parameters, len(x))
 

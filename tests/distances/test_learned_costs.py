@@ -221,6 +221,7 @@ def test_frames():
         ([[0.5]] * 20, RIGHT[:20], {}, "wrong"),
         (WRONG, [w.encode() for w in RIGHT], {}, "wrong holds strings of str but right holds"),
         ([[None, "a"]] * 20, [["b"]] * 20, {}, "must not have the token None"),
+        ([[1, "a"]] * 20, [[True, "a"]] * 20, {}, "nor 1 and True"),
         (WRONG, RIGHT, {"symmetric": 1}, "symmetric must be True or False"),
         (WRONG, RIGHT, {"transposition": None}, "transposition must be True or False"),
     ],
