@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from d2ke._base.text import distance_text, object_text
-from d2ke.cli.report import Section, label_text, picture_section, saved, write_page
+from d2ke.cli.report import Section, label_text, picture, picture_section, write_page
 from d2ke.cli.session import Session
 from d2ke.explain.discriminative import DiscriminativeObject, discriminative_objects, item_text
 from d2ke.explain.explanation import Explanation, d2ke_explain
@@ -20,7 +21,10 @@ from d2ke.models.tasks import Task
 from d2ke.objects.container import Objects
 from d2ke.plots.explanation import picture_size
 from d2ke.plots.model import model_pictures
-from d2ke.plots.style import panels, title
+from d2ke.plots.style import title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MAX_EXPLAINED = 6
 _TELLING_TEXT = (
@@ -33,7 +37,7 @@ _TELLING_TEXT = (
 
 def write_report(
     file: Path,
-    title: str,
+    name: str,
     model: D2KEModel,
     data: tuple[Objects, np.ndarray],
     session: Session,
@@ -87,16 +91,12 @@ def write_report(
     ]
     titles = [f"{names[rows[i]]} ({label_text(labels[i])})" for i in examples]
     if all(map(_is_drawn, reasons)):
-        sections.append(
-            Section(
-                "What the parts add",
-                _parts_text(reasons),
-                "objects with their parts coloured by what they add",
-                _below_each_other(reasons, titles),
-            )
-        )
+        sections.append(Section("What the parts add", _parts_text(reasons)))
+        alt = "an object with its parts coloured by what they add"
+        for why, shown in zip(reasons, titles, strict=True):
+            sections.append(Section("", "", alt, picture(picture_size(why), _draw, why, shown)))
     sections.append(_explanations(objects, (rows, names), data[1], examples, reasons))
-    write_page(file, f"D2KE of {title}", summary, sections)
+    write_page(file, f"D2KE of {name}", summary, sections)
 
 
 def _is_drawn(why: Explanation) -> bool:
@@ -119,15 +119,10 @@ def _parts_text(reasons: Sequence[Explanation]) -> str:
     return text
 
 
-def _below_each_other(reasons: Sequence[Explanation], names: Sequence[str]) -> bytes:
-    """Draw explanations, one below the other."""
-    widths, heights = zip(*map(picture_size, reasons), strict=True)
-    size = max(widths), sum(heights) / len(heights)
-    figure, row = panels(len(reasons), 1, size, height_ratios=heights)
-    for why, name, axes in zip(reasons, names, row, strict=True):
-        why.plot(limit=len(why.windows) or 1, ax=axes)
-        title(axes, f"{name}\npredicted {axes.get_title().removeprefix('predicted ')}")
-    return saved(figure)
+def _draw(axes: Axes, why: Explanation, name: str) -> None:
+    """Draw an explanation, with the object's name and label in its title."""
+    why.plot(limit=len(why.windows) or 1, ax=axes)
+    title(axes, f"{name}\npredicted {axes.get_title().removeprefix('predicted ')}")
 
 
 def _importance(found: Sequence[Importance], by: str, task: Task) -> Section:

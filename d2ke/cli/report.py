@@ -36,7 +36,7 @@ class Section(NamedTuple):
     @property
     def wide(self) -> bool:
         """Whether the section needs the whole width of the page."""
-        return bool(self.columns) or _width(self.picture) > 8 * _DPI
+        return bool(self.columns) or not self.picture or _width(self.picture) > 8 * _DPI
 
     @property
     def wide_table(self) -> bool:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_SERIES_SIZE = 6.75, 3.4
+_SERIES_SIZE = 6.75, 3.7
 
 
 def picture_size(explanation: Any) -> tuple[float, float]:
@@ -138,7 +138,7 @@ def _draw_track(ax: Axes, explanation: Any, limit: int) -> str:
     ax.set(xlabel=longitude, ylabel=latitude)
     ax.ticklabel_format(useOffset=False)
     ax.locator_params("x", nbins=4)
-    legend_below(ax, f"windows that add most to {target_text(explanation.label)}", 1)
+    legend_below(ax, f"windows that add most to {target_text(explanation.label)}")
     return f"; windows found in it add {adds.sum():+.2f}"
 
 

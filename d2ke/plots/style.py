@@ -111,7 +111,8 @@ def legend(axes: Axes, **how: Any) -> None:
     axes.legend(frameon=False, fontsize=SMALL, title_fontsize=SMALL, **how)
 
 
-def legend_below(axes: Axes, heading: str, ncols: int = 2) -> None:
-    """Name the lines in columns below the axes."""
+def legend_below(axes: Axes, heading: str) -> None:
+    """Name the lines below the axes, in two columns if these are no wider than the axes."""
+    longest = max(map(len, axes.get_legend_handles_labels()[1]))
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
-    legend(axes, title=heading, ncols=ncols, **place)
+    legend(axes, title=heading, ncols=2 if longest < 28 else 1, **place)

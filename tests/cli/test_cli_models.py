@@ -109,7 +109,7 @@ def test_report(tmp_path, capsys, folder):
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {report}"
     page = report.read_text("utf-8")
     pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    assert len(pictures) == 5
+    assert len(pictures) == 7
     assert all(base64.b64decode(one).startswith(b"\x89PNG\r\n\x1a\n") for one in pictures)
     assert "http" not in page
     titles = "Map of the objects", "Confusion", "How sure is it?", "Accuracy against R"
@@ -129,7 +129,7 @@ def test_report_of_series(tmp_path):
     words = ["--R", "200", "--threads", "2", "--out", out, "--report", str(report)]
     assert main(["train", str(tmp_path / "series.npz"), *words]) == 0
     page = report.read_text("utf-8")
-    assert len(re.findall(r'src="data:image/png;base64,', page)) == 6
+    assert len(re.findall(r'src="data:image/png;base64,', page)) == 7
     assert ">What the parts add<" in page
 
 

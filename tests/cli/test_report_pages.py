@@ -79,8 +79,8 @@ def check_colours(frame, dark):
 @pytest.mark.parametrize(
     ("name", "title", "n_pictures"),
     [
-        ("classes", "D2KE of classes.csv", 5),
-        ("values", "D2KE of values.csv", 4),
+        ("classes", "D2KE of classes.csv", 7),
+        ("values", "D2KE of values.csv", 9),
         ("classes-predicted", "Predictions for classes.csv", 1),
         ("values-predicted", "Predictions for values.csv", 1),
     ],
