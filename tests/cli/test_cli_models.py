@@ -187,3 +187,21 @@ def test_results_do_not_replace_what_a_link_leads_to(tmp_path, folder, capsys, s
     symlink(tmp_path / "link.h5", folder / "m.h5")
     words = tmp_path / "link.h5", folder / "old.csv", "--out", folder / "m.h5"
     assert "out and the model are the same file" in refused(capsys, command, *words)
+
+
+def test_classes_of_one_object_each(tmp_path, capsys):
+    names = [f"a{i:03}" for i in range(30)]
+    strings_csv(tmp_path / "x.csv", [*names, "b"], [*names, "a000"])
+    assert main(["train", str(tmp_path / "x.csv"), "--out", str(tmp_path / "m.h5")]) == 0
+    note = "29 classes have one object each, which no model can learn"
+    assert f"warning: {note}" in capsys.readouterr().out
+    assert main(["inspect", str(tmp_path / "x.csv")]) == 0
+    text = capsys.readouterr().out
+    assert f"; {note}" in text
+    assert "next: d2ke neighbors" in text
+    assert "d2ke train" not in text
+    strings_csv(tmp_path / "x.csv", names * 2, names * 2)
+    assert main(["inspect", str(tmp_path / "x.csv")]) == 0
+    text = capsys.readouterr().out
+    assert "next: d2ke train" in text
+    assert "no model" not in text
