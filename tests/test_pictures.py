@@ -41,13 +41,29 @@ def searched(grid):
     return d2ke.search(y, WORDS, "rsm", distance="levenshtein", n_folds=2, grid=grid)
 
 
+@cache
+def track():
+    """Explain the class of a track with a turn, whose channels are named as `tracks` are."""
+    model = d2ke.d2ke_train([0, 1] * 12, tracks(), R=136)
+    return d2ke.d2ke_explain(tracks()[1:2], model)
+
+
+def tracks():
+    bends = [np.cumsum(np.linspace(0, (1 + i % 2) / 9, 30)) + i for i in range(24)]
+    places = [
+        np.array([60, 24]) + 1e-4 * np.cumsum(np.c_[np.sin(bend), 2 * np.cos(bend)], axis=0)
+        for bend in bends
+    ]
+    values, offsets = np.concatenate(places), 30 * np.arange(25)
+    return d2ke.Objects("series", values, offsets, channel_names=("Latitude", "lon"))
+
+
 OF_CLASSES = [
     "; predicted; true",
-    "calibration error # %; probability of the predicted class; "
-    "share of objects that are of it; equal",
+    "calibration error # %; probability of the predicted class; share classified correctly; ideal",
     "area under the curve #; false positive rate; true positive rate; chance",
 ]
-PARTS = "+# shape every # steps, in # % of places"
+PARTS = "+# shape, every # steps, in # % of places"
 # What is drawn, and for each of its axes the title, the labels and the first of the legend.
 SHOWN = {
     "model": (lambda: classes().plot(), OF_CLASSES),
@@ -63,10 +79,18 @@ SHOWN = {
     ]),
     "explanation": (lambda: explanation().plot(), [
         "#: decision +#; windows found in it add +#; step; value; " + PARTS + "; "
-        "+# values every # steps, in # % of places", "; ; what each step adds",
+        "+# values, every # steps, in # % of places", "; ; what each step adds",
     ]),
     "one window": (lambda: explanation().plot(limit=1), [
         "#: decision +#; windows found in it add +#; step; value; " + PARTS,
+        "; ; what each step adds",
+    ]),
+    "track": (lambda: track().plot(limit=1), [
+        "#: decision +#; windows found in it add +#; lon; Latitude; +# slopes; start",
+        "; ; what each step adds",
+    ]),
+    "channel of a track": (lambda: track().plot(limit=1, channel=0), [
+        "#: decision +#; windows found in it add +#; step; Latitude; +# slopes",
         "; ; what each step adds",
     ]),
     "series": (lambda: d2ke.align(SERIES[0], SERIES[1]).plot(), ["dtw #; place; ; x; y"]),
@@ -174,9 +198,28 @@ def bars(axes):
 
 
 noisy_model = noisy()
+LETTERS = "abcdefghijklmnopqr"
+MANY = [letter * 3 for letter in LETTERS] * 2, list(LETTERS) * 2
+
+
+@cache
+def many():
+    return d2ke.d2ke_train(MANY[1], MANY[0], R=32)
+
 
 # What is drawn, what is read from it, and what that must be.
 DATA = {
+    "more classes than colours": (lambda: many().plot(*MANY)[0], lambda axes: (
+        [len(one.get_offsets()) for one in axes.collections][:2],
+        [text.get_text() for text in axes.get_legend().get_texts()],
+    ), ([24, 12], [f"{letter} (2)" for letter in LETTERS])),
+    "track as on a map": (lambda: track().plot(limit=1), lambda axes: (
+        axes.lines[-1].get_xydata()[0].tolist(), round(axes.get_aspect(), 2)
+    ), (tracks()[1][0, ::-1].tolist(), 2.0)),
+    "neighbours of tracks": (
+        lambda: neighbors(tracks(), 1, "dtw", limit=1),
+        lambda figure: figure.axes[0].lines[0].get_xydata().tolist(),
+        tracks()[0][:, ::-1].tolist()),
     "classes": (lambda: classes().plot()[0], lambda axes: (
         [one.get_text() for one in axes.get_xticklabels()], [one.get_text() for one in axes.texts]
     ), (["down", "up"], ["9", "9"])),

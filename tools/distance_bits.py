@@ -61,6 +61,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"substitution": {("a", "b"): 0.3}, "mismatch": 0.7, "insertion": 0.9, "deletion": 1.1},
         {"substitution": np.full((7, 7), 1 / 3), "alphabet": "abcde -"},
         *({"gap_open": 0.7, "gap_extend": 0.1, **mode} for mode in [*MODES, {"mode": "local"}]),
+        {"transposition": 0.3, "insertion": {"a": 0.4, None: 0.8}},
     ],
     "emd": [{}, {"ground": "sqeuclidean"}],
     "kernel": [

@@ -277,7 +277,8 @@ exactly: a sparse matrix of their distances, as scipy.sparse.load_npz reads it. 
 nearest first, and with --radius fewer than K where fewer are near. Distances of 0 are stored
 entries; what is not stored is no neighbour. A .csv file has a row for each neighbour: item,
 neighbor, distance, with items counted from 0, and id and neighbor_id if the objects have ids; these
-are the array ids of a .npz file.
+are the array ids of a .npz file. Strings of up to 100 letters without ids are in the columns text
+and neighbor_text.
 
 With --index the neighbours are objects of an index, which d2ke index wrote; neighbor has their
 indices, and neighbor_id (the array neighbor_ids) their ids.

@@ -20,6 +20,7 @@ from d2ke.cli.session import Session
 from d2ke.frames import columns_of
 from d2ke.groups import linking
 from d2ke.groups.duplicates import Duplicates, load_duplicates
+from d2ke.groups.pair_weights import N_NEAR
 from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.records import Records
 from d2ke.plots.style import COLOURS, GREY, legend
@@ -53,10 +54,9 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
     summary = (
         f"{len(records)} rows, {len(duplicates.pairs)} pairs of different rows within a radius. ",
         f"{len(sizes)} groups, {(sizes > 1).sum()} of more than one row",
-        f"; threshold {duplicates.threshold:.4g}, largest group {sizes.max()}. "
-        f"Log-odds of a match: {duplicates.weights}.",
+        f"; threshold {duplicates.threshold:.4g}, largest group {sizes.max()}.",
     )
-    session.report("".join(summary))
+    session.report(f"{''.join(summary)} Log-odds of a match: {duplicates.weights}.")
     write_columns(Path(options.out), columns_of(duplicates, ids))
     session.report(f"groups: {options.out}")
     _save(duplicates, options, session)
@@ -134,21 +134,32 @@ def _read_pairs(
 
 
 def _sections(records: Records, ids: np.ndarray, duplicates: Duplicates) -> list[Section]:
-    """Show the probabilities, the cut, and pairs next to it on both sides."""
+    """Show the probabilities, the weights, and pairs on both sides of the threshold."""
     distances, threshold = duplicates.distances, duplicates.threshold
     i, j = duplicates.pairs.T
     in_one_group = duplicates.labels[i] == duplicates.labels[j]
     nearest = np.argsort(np.abs(distances - threshold), kind="stable")
-    inside, heading = distances <= threshold, "Nearest to the cut,"
+    inside, weights = distances <= threshold, duplicates.weights
     result = [
         Section(
             "Probabilities",
             "Pairs of different rows that are within the radius of at least one column, by their "
-            "probability not to match; equal rows are one group. Where the records tell enough, "
-            "few pairs are near the threshold.",
+            "probability not to match; equal rows are always one group. If the columns tell "
+            "enough, few pairs are near the threshold.",
             "histogram of the probabilities of pairs not to match, and the threshold",
             picture((5.5, 3.2), _draw_distances, duplicates, in_one_group),
-        )
+        ),
+        Section(
+            "What the columns add",
+            "The log-odds of a match that a column adds for two rows with equal entries, with "
+            "entries at the distance of the radius, and with entries far apart. Any two rows begin "
+            f"with {weights.offset:.1f}.",
+            columns=["column", "equal", "radius", "far"],
+            rows=[
+                [name, *(f"{row[level]:+.1f}" for level in (0, N_NEAR - 1, -1))]
+                for name, row in zip(weights.columns, weights.evidence, strict=True)
+            ],
+        ),
     ]
     for where, side in (("below", inside), ("above", ~inside)):
         rows = [
@@ -159,9 +170,11 @@ def _sections(records: Records, ids: np.ndarray, duplicates: Duplicates) -> list
             ]
             for pair in nearest[side[nearest]][:10].tolist()
         ]
-        columns = ["not a match", "one group", "row", "other row"] if rows else []
+        columns = ["probability not to match", "one group", "row", "other row"] if rows else []
         note = "" if rows else "There are none."
-        result.append(Section(f"{heading} {where} it", note, columns=columns, rows=rows))
+        result.append(
+            Section(f"Nearest pairs {where} the threshold", note, columns=columns, rows=rows)
+        )
     return result
 
 

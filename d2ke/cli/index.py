@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +33,15 @@ from d2ke.neighbors.graph import graph_of, nearest_first
 from d2ke.neighbors.index import Index
 from d2ke.objects.column_names import ColumnNames
 
-Graph: TypeAlias = tuple[sparse.csr_array, np.ndarray | None, np.ndarray | None]  # with both ids
+
+class Found(NamedTuple):
+    """A graph of neighbours with the ids of both sides, the objects, and what takes the others."""
+
+    graph: sparse.csr_array
+    ids: np.ndarray | None
+    other_ids: np.ndarray | None
+    objects: Any
+    take: Callable[[np.ndarray], Any]
 
 
 def index(options: argparse.Namespace, session: Session) -> None:
@@ -69,8 +78,8 @@ def index(options: argparse.Namespace, session: Session) -> None:
         session.report(str(existing)[1:-1])
 
 
-def neighbors_in(options: argparse.Namespace, session: Session) -> Graph:
-    """Return the graph of the neighbours that objects of a file have in an index, and all ids."""
+def neighbors_in(options: argparse.Namespace, session: Session) -> Found:
+    """Return the graph of the neighbours that objects of a file have in an index."""
     more = (*DISTANCE_OPTIONS, *["include_self"] * options.include_self)
     refuse(options, more, "does not go with --index")
     near = _open(options.index)
@@ -84,7 +93,7 @@ def neighbors_in(options: argparse.Namespace, session: Session) -> Graph:
         else:
             graph = graph_of(*near.nearest(X.objects, k=options.k, **how), n_columns)
     session.report(f"{graph.nnz} neighbours of {len(X.objects)} objects in {options.index}")
-    return graph, X.ids, near.ids
+    return Found(graph, X.ids, near.ids, X.objects, near.objects)
 
 
 def is_index(path: Path) -> bool:
@@ -102,10 +111,13 @@ def report_index(path: str, session: Session) -> None:
     session.report(f"ids: {ids}")
     size = sum(file.stat().st_size for file in Path(path).iterdir())
     session.report(f"size: {size / 1e6:.3g} MB")
-    k = min(5, len(index))
-    session.report(
-        f"next: d2ke neighbors FILE --index {shlex.quote(path)} --k {k} --out nearest.csv"
-    )
+    _report_next(path, len(index), session)
+
+
+def _report_next(path: str, n: int, session: Session) -> None:
+    """Report the command that looks up objects in an index."""
+    how = f"--index {shlex.quote(path)} --k {min(5, n)} --out nearest.csv"
+    session.report(f"next: d2ke neighbors FILE {how}")
 
 
 def _build(options: argparse.Namespace, session: Session) -> None:
@@ -121,6 +133,7 @@ def _build(options: argparse.Namespace, session: Session) -> None:
         built = Index(data.objects, distance=distance, ids=data.ids, **parameters)
         built.save(out, n_threads=session.n_threads)
     session.report(f"index: {out}")
+    _report_next(str(out), len(data.objects), session)
 
 
 def _open(path: str, writable: bool = False, verify: bool = True) -> Index:

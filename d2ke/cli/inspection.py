@@ -17,9 +17,16 @@ import numpy as np
 
 from d2ke._base.seal import SIZE, is_sealed
 from d2ke._base.text import listed, object_text
-from d2ke.cli.commands import COMMANDS
+from d2ke.cli.commands import COMMANDS, INDEX
 from d2ke.cli.index import is_index, report_index
-from d2ke.cli.object_files import how_of, is_data_set, kinds_of, named_columns, read
+from d2ke.cli.object_files import (
+    how_of,
+    is_data_set,
+    kinds_of,
+    lonely_classes,
+    named_columns,
+    read,
+)
 from d2ke.cli.options import OBJECTS, joined
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
@@ -168,6 +175,9 @@ def _labels_text(labels: np.ndarray) -> str:
     sizes = listed(counts.most_common(), lambda pair: f"{pair[0]} ({pair[1]})")
     if like_amounts(np.unique(labels)):
         note += "; if they are amounts: --task regression"
+    else:
+        lonely = lonely_classes(counts)
+        note += f"; {lonely}" * bool(lonely)
     return f"{len(counts)} classes: {sizes}{note}"
 
 
@@ -269,7 +279,8 @@ def _next(options: argparse.Namespace, data: LabelledObjects) -> list[str]:
     amounts = labels is not None and like_amounts(np.unique(labels))
     real = amounts or (labels is not None and labels.dtype.kind == "f")
     gaps = bool(data.filled.get("values"))
-    if len(classes) > 1 and not unlabelled and (real or len(classes) < n):
+    learnable = 1 < len(classes) < n and not lonely_classes(classes)
+    if len(classes) > 1 and not unlabelled and (real or learnable):
         more = " --task regression" * amounts + " --missing interpolate" * gaps
         return [f"{_command(options, 'train')}{more} --out model.h5 --report report.html"]
     if objects.kind == "records":
@@ -282,9 +293,12 @@ def _next(options: argparse.Namespace, data: LabelledObjects) -> list[str]:
         return [f"{_command(options, 'dedupe', names)} --radius 1 --out groups.csv"] * text
     if gaps or len(find_copies(objects).firsts) < 2 or not objects.lengths.all():
         return []
-    if 1 < len(classes) < n:
+    if learnable:
         return [f"{_command(options, 'propagate')} --as objects --out labels.csv"]
     near = f"{_command(options, 'neighbors')} --k {min(5, n - 1)} --out graph.csv"
+    if n >= 1000:  # so many are looked up rather than compared with each other
+        folder = shlex.quote(f"{Path(options.file).stem}{INDEX}")
+        near = f"{_command(options, 'index', {'labels': None})} --out {folder}"
     clusters = f"--as objects --n-clusters {min(5, n)} --out clusters.csv"
     return [near, *[f"{_command(options, 'cluster')} {clusters}"] * bool(objects.lengths.max() > 1)]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from d2ke._base.text import distance_text, object_text
-from d2ke.cli.report import Section, label_text, picture_section, saved, write_page
+from d2ke.cli.report import Section, label_text, picture, picture_section, write_page
 from d2ke.cli.session import Session
 from d2ke.explain.discriminative import DiscriminativeObject, discriminative_objects, item_text
 from d2ke.explain.explanation import Explanation, d2ke_explain
@@ -20,14 +21,23 @@ from d2ke.models.tasks import Task
 from d2ke.objects.container import Objects
 from d2ke.plots.explanation import picture_size
 from d2ke.plots.model import model_pictures
-from d2ke.plots.style import panels
+from d2ke.plots.style import title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MAX_EXPLAINED = 6
+_TELLING_TEXT = (
+    "The random objects that count most for a class. An object that is nearer to one of them than "
+    "usual, by one standard deviation, gains this much in the decision value.",
+    "The random objects that count most. The prediction for an object that is nearer to one of "
+    "them than usual, by one standard deviation, changes by this much.",
+)
 
 
 def write_report(
     file: Path,
-    title: str,
+    name: str,
     model: D2KEModel,
     data: tuple[Objects, np.ndarray],
     session: Session,
@@ -48,15 +58,15 @@ def write_report(
         f"Cross-validated {measure}: {model.task.shown(model.accuracy, model.accuracy_error)}",
         floor,
     )
-    left_out = "Each training object in turn is left out of the linear model."
+    left_out = "Each training object was left out of the linear model in turn."
     if model.near_copies is not None:
         left_out = model.near_copies.report(model)
     training = Z, labels, rows
     pictures = session.long("pictures", model_pictures, model, training, session.n_threads)
     sections = [
         Section(
-            text=f"{left_out} C and the shares were chosen by predictions of the same objects, so "
-            "the accuracy can be a little too high. Measure it on new objects.",
+            text=f"{left_out} C and the weights of the blocks were chosen with the same objects, "
+            f"so {measure} can be a little too high: measure it on new objects.",
             columns=["block", "random objects", "distance"],
             rows=[list(map(str, row)) for row in block_rows(model)],
         ),
@@ -79,20 +89,14 @@ def write_report(
         d2ke_explain(objects[i : i + 1], model, limit=3, training_object=int(rows[i]))
         for i in examples
     ]
-    titles = [f"object {names[rows[i]]} ({label_text(labels[i])})" for i in examples]
+    titles = [f"{names[rows[i]]} ({label_text(labels[i])})" for i in examples]
     if all(map(_is_drawn, reasons)):
-        sections.append(
-            Section(
-                "What the parts add",
-                "Some training objects, and what each letter, point, column or step adds to the "
-                "decision: red is for the label, blue against it. Windows are drawn at their "
-                "places; none was cut from the series itself.",
-                "objects with their parts coloured by what they add",
-                _below_each_other(reasons, titles),
-            )
-        )
+        sections.append(Section("What the parts add", _parts_text(reasons)))
+        alt = "an object with its parts coloured by what they add"
+        for why, shown in zip(reasons, titles, strict=True):
+            sections.append(Section("", "", alt, picture(picture_size(why), _draw, why, shown)))
     sections.append(_explanations(objects, (rows, names), data[1], examples, reasons))
-    write_page(file, f"D2KE of {title}", summary, sections)
+    write_page(file, f"D2KE of {name}", summary, sections)
 
 
 def _is_drawn(why: Explanation) -> bool:
@@ -102,24 +106,32 @@ def _is_drawn(why: Explanation) -> bool:
     return bool(why.columns or small or why.windows)
 
 
-def _below_each_other(reasons: Sequence[Explanation], names: Sequence[str]) -> bytes:
-    """Draw explanations, one below the other."""
-    widths, heights = zip(*map(picture_size, reasons), strict=True)
-    size = max(widths), sum(heights) / len(heights)
-    figure, row = panels(len(reasons), 1, size, height_ratios=heights)
-    for why, name, axes in zip(reasons, names, row, strict=True):
-        why.plot(limit=len(why.windows) or 1, ax=axes)
-        axes.set_title(f"{name}: {axes.get_title()}", fontsize=10)
-    return saved(figure, dpi=110)
+def _parts_text(reasons: Sequence[Explanation]) -> str:
+    """Say what is coloured in the pictures of explanations."""
+    why, base = reasons[0], getattr(reasons[0].x, "base", "")
+    part = "column" if why.columns else {"strings": "letter", "sets": "point"}.get(base, "step")
+    text = (
+        f"Some training objects, and what each {part} adds to the decision: red is in favour of "
+        "the prediction, blue against it."
+    )
+    if any(one.windows for one in reasons):
+        text += " Windows are drawn where they were found; none was cut from the series itself."
+    return text
+
+
+def _draw(axes: Axes, why: Explanation, name: str) -> None:
+    """Draw an explanation, with the object's name and label in its title."""
+    why.plot(limit=len(why.windows) or 1, ax=axes)
+    title(axes, f"{name}\npredicted {axes.get_title().removeprefix('predicted ')}")
 
 
 def _importance(found: Sequence[Importance], by: str, task: Task) -> Section:
     """Name what families or blocks of random objects are worth."""
     return Section(
         "What matters",
-        "The features of one part of the model at a time are permuted among the objects: the more "
-        "is lost, the more the predictions rest on it. A model of each half of the objects "
-        "predicts the other half.",
+        f"The {task.measure} that is lost if the features of one part of the model are permuted "
+        "among the objects: the more is lost, the more the predictions rest on this part. A model "
+        "of each half of the objects predicts the other half.",
         columns=[by, f"{task.measure} lost", "standard error"],
         rows=[[name, task.shown(drop), task.shown(error)] for name, drop, error in found],
     )
@@ -145,8 +157,7 @@ def _telling(
         ])  # fmt: skip
     return Section(
         "What the model listens to",
-        "The random objects that speak most for a class, and what an object adds to the decision "
-        "value if it is nearer to them than usual, by one standard deviation.",
+        _TELLING_TEXT[entries[0].label is None],
         columns=[
             *["class"] * (entries[0].label is not None),
             "random object",
@@ -178,14 +189,14 @@ def _explanations(
                 label_text(labels[numbers[i]]) if rank == 0 else "",
                 label if rank == 0 else "",
                 f"{omega['block']}.{omega['index']}: {item_text(omega['object'])}",
-                "" if source is None else f"{names[source]} ({labels[source]})",
+                "" if source is None else f"{names[source]} ({label_text(labels[source])})",
                 distance_text(omega["distance"]),
                 f"{omega['share']:+.4f}",
             ])  # fmt: skip
     return Section(
         "What speaks for a prediction",
-        "For some training objects, the random objects that add most to the decision value, with "
-        "their distances, and the training objects that they are or are part of.",
+        "For some training objects: the random objects that add most to the decision value, their "
+        "distances, and the training objects that they are taken from.",
         columns=["object", "true", "predicted", "random object", "taken from (label)",
                  "distance", "adds"],
         rows=rows,

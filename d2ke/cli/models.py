@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from d2ke.cli.object_files import (
     chosen_distance,
     given_parameters,
     kinds_of,
+    lonely_classes,
     read,
     read_for,
     reported_warnings,
@@ -52,6 +54,10 @@ def train(options: argparse.Namespace, session: Session) -> None:
         if isinstance(distance, list) or objects.kind == "records":
             raise InputError("--parameter and --costs are for one distance, not for several")
         chosen_distance(options, objects)
+    if labels.dtype.kind != "f" and options.task != "regression":
+        lonely = lonely_classes(Counter(labels.tolist()))
+        if lonely:
+            session.report(f"warning: {lonely}")
     with reported_warnings(session):
         model = d2ke_train(
             labels, objects, distance=distance, R=options.R, task=options.task,

@@ -5,20 +5,23 @@ from __future__ import annotations
 
 import argparse
 import io
+from functools import partial
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 from scipy import sparse
 
 from d2ke._base.files import write_file
-from d2ke.cli.index import Graph, neighbors_in
+from d2ke.cli.index import Found, neighbors_in
 from d2ke.cli.object_files import read_compared, reported_warnings
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.frames import columns_of
+from d2ke.frames import Columns, columns_of
+from d2ke.models.blocks import take
 from d2ke.neighbors.graph import neighbor_graph
 from d2ke.neighbors.runs import SearchOptions
 
@@ -31,12 +34,12 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
     if options.k is None and options.radius is None:
         raise InputError("k or radius is needed: how many neighbours, or how far they may be")
     find = _neighbors_in_file if options.index is None else neighbors_in
-    write_graph(Path(options.out), *find(options, session))
+    write_graph(Path(options.out), find(options, session))
     session.report(f"graph: {options.out}")
 
 
-def _neighbors_in_file(options: argparse.Namespace, session: Session) -> Graph:
-    """Return the graph of the neighbours of the objects of a file, and their ids."""
+def _neighbors_in_file(options: argparse.Namespace, session: Session) -> Found:
+    """Return the graph of the neighbours of the objects of a file."""
     data, distance, parameters = read_compared(options, session)
     search = SearchOptions(include_self=options.include_self, **session.computing)
     with reported_warnings(session):
@@ -48,22 +51,40 @@ def _neighbors_in_file(options: argparse.Namespace, session: Session) -> Graph:
         f"{distance}: {graph.nnz} neighbours of {len(data.objects)} objects; {info.computed} of "
         f"{info.pairs} distances computed ({share:.1f} %)"
     )
-    return graph, data.ids, data.ids
+    return Found(graph, data.ids, data.ids, data.objects, partial(take, data.objects))
 
 
-def write_graph(
-    out: Path, graph: sparse.csr_array, ids: np.ndarray | None, other_ids: np.ndarray | None
-) -> None:
-    """Write a graph as a matrix, or as a table of its entries by rows, with ids of both sides."""
+def write_graph(out: Path, found: Found) -> None:
+    """Write a graph as a matrix, or as a table of its entries by rows, with ids of both sides.
+
+    In a table short strings without ids are written themselves: their numbers alone tell nothing.
+    """
+    graph, ids, other_ids = found.graph, found.ids, found.other_ids
     if out.suffix == ".csv":
-        write_columns(out, columns_of(graph, ids, other_ids))
+        columns: Columns = {}
+        for name, values in columns_of(graph, ids, other_ids).items():
+            columns[name] = values
+            used, places = np.unique(values, return_inverse=True)
+            if name == "item" and ids is None and len(used):
+                columns |= _texts("text", take(found.objects, used), places)
+            elif name == "neighbor" and other_ids is None and len(used):
+                columns |= _texts("neighbor_text", found.take(used), places)
+        write_columns(out, columns)
         return
     content = io.BytesIO()  # some versions of numpy leave an archive open on a full disk
     sparse.save_npz(content, graph)
     sides = {"ids": ids, "neighbor_ids": None if other_ids is ids else other_ids}
     with ZipFile(content, "a", ZIP_DEFLATED) as archive:
-        for name, values in sides.items():
-            if values is not None:
+        for name, names in sides.items():
+            if names is not None:
                 with archive.open(f"{name}.npy", "w") as entry:
-                    np.lib.format.write_array(entry, values, allow_pickle=False)
+                    np.lib.format.write_array(entry, names, allow_pickle=False)
     write_file(out, content.getbuffer())
+
+
+def _texts(name: str, objects: Any, places: np.ndarray) -> Columns:
+    """Return a column of the strings at some places; none of other objects or of long strings."""
+    longest = 100
+    if not isinstance(objects[0], str) or objects.lengths.max() > longest:
+        return {}
+    return {name: np.array(list(objects))[places]}

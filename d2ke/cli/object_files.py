@@ -210,3 +210,14 @@ def reported_warnings(session: Session) -> Iterator[None]:
         yield
     for text in dict.fromkeys(in_options(warning.message) for warning in caught):
         session.report(f"warning: {text}")
+
+
+def lonely_classes(counts: Mapping[Any, int]) -> str:
+    """Return a note if most classes have one object each, which no model can learn."""
+    n = sum(count == 1 for count in counts.values())
+    if 2 * n <= len(counts) or len(counts) < 20:
+        return ""
+    return (
+        f"{n} classes have one object each, which no model can learn: to find the nearest of "
+        "known objects instead, see d2ke index --help"
+    )

@@ -206,9 +206,10 @@ class Explanation:
         Points of more than two coordinates are drawn by their principal components. A record has a
         bar for each of its `columns`. A series is coloured by `steps`, with the strongest of
         `windows` at their places: each at the level and on the scale that x has there, those of
-        differences by the slopes that they ask for. Without windows it is drawn as the blocks that
-        add most see it, below the strongest of their random series; an elastic distance warps
-        these to the steps of x.
+        differences by the slopes that they ask for. A track whose channels are called longitude and
+        latitude (or lon and lat) is drawn as on a map. Without windows a series is drawn as the
+        blocks that add most see it, below the strongest of their random series; an elastic distance
+        warps these to the steps of x.
 
         Parameters
         ----------

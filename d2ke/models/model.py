@@ -19,6 +19,7 @@ import numpy as np
 
 from d2ke._base.blas import row_products
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.text import is_value
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
@@ -483,7 +484,9 @@ def _notes(model: D2KEModel) -> list[str]:
         empty = from_owned("strings", *places, model.alphabet, model.letters)
         with suppress(ValueError):  # Hamming distances refuse it
             (decisions,) = model.map_features(empty, [model.linear.decide], 1)
-            lines.append(f"an empty string gets {model.task.predict(decisions).tolist()[0]!r}")
+            label = model.task.predict(decisions).tolist()[0]
+            text = f"{label:.4g}" if is_value(label) else repr(label)
+            lines.append(f"an empty string gets {text}")
     if model.near_copies is not None:
         lines.append(model.near_copies.report(model))
     if model.columns:

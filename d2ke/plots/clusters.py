@@ -88,7 +88,8 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
             axes.set(xlim=(-0.5, n_letters), ylim=(max_drawn["strings"], -0.7))
             axes.set_axis_off()
         else:
-            draw_objects(axes, [x[i] for i in (*others, medoid)], x.base, [colour])
+            items = [x[i] for i in (*others, medoid)]
+            draw_objects(axes, items, x.base, [colour], x.channel_names)
         title(axes, f"{'none' if is_none else f'cluster {name}'}: {-size}")
     if len(shown) < len(order):
         figure.suptitle(f"{len(shown)} of {len(order)} clusters", fontsize=9)

@@ -13,7 +13,14 @@ from d2ke._base.text import distance_text, object_text, target_text
 from d2ke.distances.alignment.align import align
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.objects.typed import CLOCKS
-from d2ke.plots.objects import draw_cells, letter_cells, letter_texts, on_plane
+from d2ke.plots.objects import (
+    as_map,
+    draw_cells,
+    letter_cells,
+    letter_texts,
+    map_channels,
+    on_plane,
+)
 from d2ke.plots.style import (
     COLOURS,
     GREY,
@@ -29,6 +36,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_SERIES_SIZE = 6.75, 3.7
+
+
 def picture_size(explanation: Any) -> tuple[float, float]:
     """Return the inches of the picture of an explanation."""
     if explanation.columns:
@@ -36,8 +46,12 @@ def picture_size(explanation: Any) -> tuple[float, float]:
     base = getattr(explanation.x, "base", "")
     if base == "strings":
         lines = letter_cells(letter_texts(explanation.x[0]))[:, 1].max(initial=0) + 1
-        return 7.5, 1.0 + 0.24 * float(lines)
-    return (5.2, 4.0) if base == "sets" else (7.0, 3.4)
+        return 6.75, 1.0 + 0.24 * float(lines)
+    if base == "sets":
+        return 5.2, 4.0
+    if explanation.steps is not None and _track(explanation):
+        return 6.2, 4.8
+    return _SERIES_SIZE
 
 
 def draw_explanation(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> Axes:
@@ -49,7 +63,9 @@ def draw_explanation(explanation: Any, limit: int, channel: int | None, ax: Axes
         raise ArgumentError(
             "x", "has no series, letters or vectors to draw: print(explanation) names what adds"
         )
-    ax = axes_or_new(ax, picture_size(explanation) if of_columns or of_parts else (7.0, 3.4))
+    drawn_as_map = explanation.steps is not None and channel is None and _track(explanation)
+    own_size = of_columns or of_parts or drawn_as_map
+    ax = axes_or_new(ax, picture_size(explanation) if own_size else _SERIES_SIZE)
     added = ""
     if of_columns:
         _draw_columns(ax, explanation)
@@ -58,12 +74,72 @@ def draw_explanation(explanation: Any, limit: int, channel: int | None, ax: Axes
         ax.figure.colorbar(shown, ax=ax, label="adds", pad=0.01)
     elif of_parts:
         _draw_vectors(ax, explanation)
+    elif drawn_as_map:
+        added = _draw_track(ax, explanation, limit)
     elif explanation.steps is not None:
         added = _draw_windows(ax, explanation, limit, channel)
     else:
         added = _draw_random_series(ax, explanation, limit, channel)
     title(ax, explanation.title + added)
     return ax
+
+
+def _track(explanation: Any) -> tuple[int, ...]:
+    """Return the channels of longitude and latitude of a track; none of another series."""
+    return map_channels(getattr(explanation.x, "channel_names", None))
+
+
+def _channel_text(explanation: Any, channel: int) -> str:
+    """Return the name of a channel, or its number."""
+    names = getattr(explanation.x, "channel_names", None)
+    return f"channel {channel}" if names is None else str(names[channel])
+
+
+def _own_colours(n: int) -> list[str]:
+    """Return colours of windows: neither the red nor the blue of the series."""
+    return np.resize((*COLOURS[2:7], COLOURS[0]), n).tolist()
+
+
+def _window_text(window: Any) -> str:
+    """Return what a window adds, and what it asks for."""
+    item = window["object"]
+    what = "slopes" if window["slope"] else "values"
+    if item.normalize:
+        what = f"shape{' of slopes' * window['slope']}"
+    step = f", every {item.dilation} steps" * (item.dilation > 1)
+    where = ""
+    if window["frequency"] is not None:
+        run = "a run of " * (item.kind == "longest")
+        where = f", in {run}{100 * window['frequency']:.0f} % of places"
+    return f"{window['share']:+.3f} {what}{step}{where}"
+
+
+def _draw_track(ax: Axes, explanation: Any, limit: int) -> str:
+    """Draw a track as on a map, each step in the colour of what it adds in all channels."""
+    from matplotlib.collections import LineCollection
+
+    places = explanation.series[:, _track(explanation)]
+    adds = explanation.steps.sum(axis=1)
+    shown = signed_colours(adds)
+    windows = explanation.windows[:limit]
+    for w, colour in zip(windows, _own_colours(len(windows)), strict=True):
+        part = places[w["place"][0] : w["place"][-1] + 1 + w["slope"]]
+        style: dict[str, Any] = {"linewidth": 8, "alpha": 0.35, "solid_capstyle": "round"}
+        ax.plot(*part.T, color=colour, label=_window_text(w), **style)
+    between = (places[1:] + places[:-1]) / 2
+    before, after = np.vstack([places[:1], between]), np.vstack([between, places[-1:]])
+    lines = list(np.stack([before, places, after], axis=1))
+    ax.add_collection(LineCollection(lines, colors=shown.to_rgba(adds), linewidths=2))
+    ax.plot(*places[0], marker="o", markersize=4, color=foreground(), linestyle="", label="start")
+    ax.figure.colorbar(shown, ax=ax, label="what each step adds", pad=0.01)
+    ax.autoscale_view()
+    as_map(ax, places[:, 1])
+    longitude, latitude = (_channel_text(explanation, channel) for channel in _track(explanation))
+    ax.set(xlabel=longitude, ylabel=latitude)
+    ax.ticklabel_format(useOffset=False)
+    ax.locator_params("x", nbins=4)
+    legend_below(ax, f"windows that add most to {target_text(explanation.label)}")
+    return f"; windows found in it add {adds.sum():+.2f}"
 
 
 def _checked_channel(channel: int, n_channels: int) -> int:
@@ -91,15 +167,8 @@ def _draw_windows(ax: Axes, explanation: Any, limit: int, channel: int | None) -
     ax.figure.colorbar(shown, ax=ax, label="what each step adds", pad=0.01)
     ax.autoscale_view()
     windows = [w for w in explanation.windows if channel in w["object"].channels][:limit]
-    own_colours = (*COLOURS[2:7], COLOURS[0])  # neither the red nor the blue of the series
-    for w, colour in zip(windows, np.resize(own_colours, len(windows)), strict=True):
+    for w, colour in zip(windows, _own_colours(len(windows)), strict=True):
         item, place = w["object"], w["place"]
-        kind = ", in a run of" if item.kind == "longest" else ", in"
-        kind = "" if w["frequency"] is None else f"{kind} {100 * w['frequency']:.0f} % of places"
-        step = f" every {item.dilation} steps" * (item.dilation > 1)
-        what = "slopes" if w["slope"] else "values"
-        if item.normalize:
-            what = f"shape{' of slopes' * w['slope']}"
         at = np.linspace(place[0], place[-1], len(item.values))
         curve = w["values"][:, item.channels.index(channel)]
         if w["slope"]:  # lines of one step through the series
@@ -109,10 +178,13 @@ def _draw_windows(ax: Axes, explanation: Any, limit: int, channel: int | None) -
         ax.plot(
             at.ravel(), curve.ravel(), color=colour, marker=None if w["slope"] else "o",
             markersize=4, linewidth=2.5 if w["slope"] else 1.5,
-            label=f"{w['share']:+.3f} {what}{step}{kind}",
+            label=_window_text(w),
         )  # fmt: skip
         ax.axvspan(place[0] - 0.5, place[-1] + 0.5, color=colour, alpha=0.08, linewidth=0)
-    ax.set(xlabel="step", ylabel="value" if x.shape[1] == 1 else f"channel {channel}")
+    ax.set(
+        xlabel="step", ylabel="value" if x.shape[1] == 1 else _channel_text(explanation, channel)
+    )
+    ax.ticklabel_format(useOffset=False)
     if windows:
         legend_below(ax, f"windows that add most to {target_text(explanation.label)}")
     return f"; windows found in it add {steps.sum():+.2f}"
@@ -142,8 +214,9 @@ def _draw_random_series(ax: Axes, explanation: Any, limit: int, channel: int | N
         name = name if source is None else f"training object {source}"
         label = f"{entry['share']:+.3f} {name} at {distance_text(entry['distance'])}"
         ax.plot(steps, values[:, channel], color=colour, linewidth=1.2, label=label)
+    name = _channel_text(explanation, channel)
     ax.plot(x[:, channel], color=foreground(), linewidth=2.2, zorder=3)
-    ax.set(xlabel="step", ylabel=view if x.shape[1] == 1 else f"channel {channel}: {view}")
+    ax.set(xlabel="step", ylabel=view if x.shape[1] == 1 else f"{name}: {view}")
     if shown:
         legend_below(ax, f"random series that add most to {target_text(explanation.label)}")
     return f"; random series like these add {sums[view]:+.2f}"

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from d2ke._base.blas import one_blas_thread
-from d2ke.plots.style import COLOURS, GREY, foreground, legend, panels, title
+from d2ke._base.text import shortened
+from d2ke.plots.style import COLOURS, GREY, MARKERS, MAX_NAMED, foreground, legend, panels, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +78,8 @@ def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray
 
 def draw_maps(heading: str, places: np.ndarray, colourings: Sequence[Colouring]) -> Figure:
     """Draw maps side by side."""
-    width = 5.2 if max(len(one.names) for one in colourings) <= len(COLOURS) else 4.4
+    n_named = max(len(one.names) for one in colourings)
+    width = 6.4 if MAX_NAMED >= n_named > 20 else 5.2 if n_named <= 20 else 4.4
     figure, row = panels(len(colourings), len(colourings), (width, 4.2))
     for axes, colouring in zip(row, colourings, strict=True):
         draw_map(axes, places, colouring)
@@ -88,7 +90,7 @@ def draw_maps(heading: str, places: np.ndarray, colourings: Sequence[Colouring])
 def draw_map(axes: Axes, places: np.ndarray, colouring: Colouring) -> None:
     """Draw objects at their places in random order, so that no group hides another.
 
-    Groups are named if there are no more than colours to tell apart.
+    Groups are named if there are no more than colours and markers to tell apart.
     """
     heading, codes, names, colours, marked = colouring
     size = float(np.clip(15000 / len(places), 6, 40))
@@ -96,15 +98,24 @@ def draw_map(axes: Axes, places: np.ndarray, colouring: Colouring) -> None:
     shades = [*colours, GREY]
     shown: dict[str, Any] = {"s": size, "linewidths": 0}
     x, y = places.T
-    drawn = [shades[code] for code in codes[order]]
-    axes.scatter(x[order], y[order], c=drawn, alpha=0.8, zorder=2, **shown)
-    if len(names) <= len(COLOURS):
-        counts = np.bincount(codes % len(shades), minlength=len(shades))
-        for name, colour, count in zip([*names, "none"], shades, counts.tolist(), strict=True):
+    named = len(names) <= MAX_NAMED
+    markers = np.maximum(codes, 0) // len(COLOURS) * named
+    for marker in np.unique(markers).tolist():
+        chosen = order[markers[order] == marker]
+        drawn, style = [shades[code] for code in codes[chosen]], shown | {"marker": MARKERS[marker]}
+        axes.scatter(x[chosen], y[chosen], c=drawn, alpha=0.8, zorder=2, **style)
+    if named:
+        counts = np.bincount(codes % len(shades), minlength=len(shades)).tolist()
+        for i, (name, count) in enumerate(zip([*names, "none"], counts, strict=True)):
             if count or name != "none":
-                axes.scatter([], [], c=[colour], label=f"{name} ({count})", **shown)
-        scale = float(np.sqrt(36 / size))
-        legend(axes, loc="center left", bbox_to_anchor=(1, 0.5), markerscale=scale)
+                marker = MARKERS[i // len(COLOURS)] if i < len(names) else MARKERS[0]
+                label = f"{shortened(str(name), 24)} ({count})"
+                axes.scatter([], [], c=[shades[i]], marker=marker, label=label, **shown)
+        how: dict[str, Any] = {
+            "ncols": 1 + (len(names) > 20),
+            "markerscale": float(np.sqrt(36 / size)),
+        }
+        legend(axes, loc="center left", bbox_to_anchor=(1, 0.5), **how)
     if marked is not None:
         size = float(np.clip(4000 / max(1, marked.sum()), 40, 110))
         drawn = [shades[code] for code in codes[marked]]

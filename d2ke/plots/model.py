@@ -65,7 +65,7 @@ def model_pictures(
         result.append(
             ModelPicture(
                 "Map of the objects",
-                "The first two principal components of the features that are computed without "
+                "The first two principal components of the features, without those that depend on "
                 "labels, coloured by label.",
                 partial(_draw_features, Z=training[0][:, model.unsupervised], labels=training[1]),
             )
@@ -78,23 +78,26 @@ def model_pictures(
         result.append(ModelPicture("Predictions", f"Of {calibration}.", draw))
     else:
         text = (
-            "Training objects that are left out, sorted by the probability of the predicted class, "
-            "in up to 15 bins: how many are of it. On the line, 80 % means 80 of 100. The bars are "
-            f"two standard errors. Log-loss {calibration.log_loss:.3f}."
+            "Left-out training objects, sorted by the probability of their predicted class, in up "
+            "to 15 bins: the share of each bin that is classified correctly. On the dotted line, "
+            "a probability of 80 % means that 80 of 100 are. The bars are two standard errors. "
+            f"Log-loss {calibration.log_loss:.3f}."
         )
         draw = partial(_draw_reliability, calibration=calibration)
         result.append(ModelPicture("How sure is it?", text, draw))
     if model.task.n_probabilities == 2:
         first, second = model.task.classes
         text = (
-            f"How many objects of {second} are found, against how many of {first} are taken for "
-            "it, when the threshold goes down. Objects are left out."
+            f"The share of {second} that is found, against the share of {first} that is taken for "
+            f"{second}, as the threshold falls; of left-out training objects."
         )
         result.append(ModelPicture("ROC curve", text, partial(_draw_roc, calibration=calibration)))
     if training is not None:
         points = accuracy_by_R(*training, model, n_threads)
         measure = model.task.measure.capitalize()
-        text = "With the first random objects of each block only, and the same C."
+        text = (
+            "Of the same model with fewer random objects: the first of each block, and the same C."
+        )
         draw = partial(_draw_curve, points=points, floor=model.largest_class)
         result.append(ModelPicture(f"{measure} against R", text, draw))
     return result
@@ -103,7 +106,7 @@ def model_pictures(
 def confusion_picture(classes: np.ndarray, counts: np.ndarray, how: str) -> ModelPicture:
     """Return the picture of a confusion matrix."""
     text = f"True classes in rows, predicted ones in columns{how}."
-    size = float(np.clip(0.45 * len(counts) + 1.8, 3.5, 10))
+    size = float(np.clip(0.27 * len(counts) + 1.8, 3.5, 10))
     draw = partial(_draw_confusion, names=list(map(str, classes)), counts=counts)
     return ModelPicture("Confusion", text, draw, (size, size))
 
@@ -136,10 +139,11 @@ def _draw_confusion(axes: Axes, names: Sequence[str], counts: np.ndarray) -> Non
         long = max(map(len, names)) > 4
         axes.set_xticks(range(k), names, rotation=90 if long else 0, fontsize=SMALL)
         axes.set_yticks(range(k), names, fontsize=SMALL)
-    if k <= 15:
+    if k <= 30:
+        size = SMALL if k <= 15 else SMALL - 1
         for i, j in zip(*np.nonzero(counts), strict=True):
             colour = on_top(shown.to_rgba(shares[i, j]))
-            axes.text(j, i, counts[i, j], ha="center", va="center", color=colour, fontsize=SMALL)
+            axes.text(j, i, counts[i, j], ha="center", va="center", color=colour, fontsize=size)
     axes.set(xlabel="predicted", ylabel="true")
 
 
@@ -199,11 +203,12 @@ def _draw_reliability(axes: Axes, calibration: Calibration) -> None:
     """
     confidence, correct, counts = calibration.reliability()
     errors = 2 * np.sqrt(correct * (1 - correct) / counts)
-    _draw_equal(axes, min(confidence.min(), correct.min()), 1)
+    _draw_equal(axes, min(confidence.min(), correct.min()), 1, "ideal")
     bars = np.minimum(errors, correct), np.minimum(errors, 1 - correct)
     axes.errorbar(confidence, correct, bars, color=COLOURS[0], marker="o", linestyle="", capsize=2)
+    axes.locator_params(nbins=5)
     title(axes, f"calibration error {100 * calibration.error:.1f} %")
-    axes.set(xlabel="probability of the predicted class", ylabel="share of objects that are of it")
+    axes.set(xlabel="probability of the predicted class", ylabel="share classified correctly")
 
 
 def _draw_roc(axes: Axes, calibration: Calibration) -> None:

@@ -108,7 +108,7 @@ def plot_neighbors(
         for axes in places[len(near_ones) :]:
             axes.set_axis_off()
         for axes, (j, d) in zip(places, near_ones, strict=False):
-            draw_objects(axes, [x[row], y[j]], x.base, [GREY, COLOURS[0]])
+            draw_objects(axes, [x[row], y[j]], x.base, [GREY, COLOURS[0]], x.channel_names)
             title(axes, f"{_short(names[j])} at {d:.4g}")
         own_name = f"object {row}" if x.ids is None else _short(x.ids[row])
         places[0].set_ylabel(own_name, fontsize=9, parse_math=False)

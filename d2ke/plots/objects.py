@@ -86,15 +86,37 @@ def on_plane(points: np.ndarray) -> np.ndarray:
     return np.column_stack([plane, np.zeros((len(plane), 2 - plane.shape[1]))])
 
 
-def draw_objects(axes: Axes, items: Sequence[Any], kind: str, colours: Sequence[str]) -> None:
+def map_channels(names: Sequence[str] | None) -> tuple[int, ...]:
+    """Return the places of longitude and latitude among the names of channels, or none."""
+    found = {name.casefold(): place for place, name in enumerate(names or ())}
+    known = ("longitude", "lon", "lng", "long"), ("latitude", "lat")
+    places = [next((found[name] for name in one if name in found), None) for one in known]
+    return tuple(place for place in places if place is not None and None not in places)
+
+
+def as_map(axes: Axes, latitudes: Any) -> None:
+    """Let a degree to the right be as long on the page as on the Earth, if one upwards is."""
+    middle = np.radians(np.clip(np.mean(latitudes), -85, 85))
+    axes.set_aspect(1 / float(np.cos(middle)), adjustable="datalim")
+
+
+def draw_objects(
+    axes: Axes,
+    items: Sequence[Any],
+    kind: str,
+    colours: Sequence[str],
+    channel_names: Sequence[str] | None = None,
+) -> None:
     """Draw series or sets over each other, the last ones clearly, as many as there are colours.
 
     The others are faint, in the last colour. Sets of more than two coordinates are drawn by the
-    principal components of all their points.
+    principal components of all their points. Tracks whose channels are called longitude and
+    latitude are drawn as on a map.
     """
     if kind == "sets":
         ends = np.cumsum([len(item) for item in items])[:-1]
         items = np.split(on_plane(np.concatenate(items)), ends)
+    track = map_channels(channel_names)
     n_faint = len(items) - len(colours)
     for place, item in enumerate(items):
         values, faint = np.asarray(item, np.float64), place < n_faint
@@ -102,6 +124,8 @@ def draw_objects(axes: Axes, items: Sequence[Any], kind: str, colours: Sequence[
         style: dict[str, Any] = {"color": colour, "alpha": 0.25 if faint else 1.0}
         if kind == "sets":
             axes.scatter(values[:, 0], values[:, 1], s=4 if faint else 14, linewidths=0, **style)
+        elif track:
+            axes.plot(*values[:, track].T, linewidth=0.8 if faint else 1.8, **style)
         elif values.shape[1] == 2:  # a path
             axes.plot(*values.T, linewidth=0.8 if faint else 1.8, **style)
         else:
@@ -109,3 +133,6 @@ def draw_objects(axes: Axes, items: Sequence[Any], kind: str, colours: Sequence[
             if values.shape[1] > 1 and not faint:
                 axes.plot(values[:, 1:], color=GREY, linewidth=0.6, zorder=1)
     axes.tick_params(labelsize=7)
+    if track:
+        as_map(axes, np.concatenate([np.asarray(item)[:, track[1]] for item in items]))
+        axes.ticklabel_format(useOffset=False)

@@ -26,6 +26,8 @@ COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8800EE", "#DD0044",
     "#884477", "#8866EE", "#DDBB77", "#BBCCDD",
 )  # fmt: skip
+MARKERS = "o^s"  # points of more groups than colours: the colours again with the next marker
+MAX_NAMED = len(COLOURS) * len(MARKERS)
 GREY = "#A0A0A0"  # beside the colours: what is not named, and lines of reference
 SMALL = 8  # points, of text in axes
 
@@ -73,9 +75,12 @@ def foreground() -> Any:
 
 
 def palette(n: int, ordered: bool = False) -> list[Any]:
-    """Return n colours to tell apart; of an order, or of many, from dark to light."""
-    if n <= len(COLOURS) and not ordered:
-        return list(COLOURS[:n])
+    """Return n colours; of an order, or of too many to name, from dark to light.
+
+    From `COLOURS` on they repeat, to be told apart by `MARKERS`.
+    """
+    if n <= MAX_NAMED and not ordered:
+        return np.resize(COLOURS, n).tolist()
     return list(matplotlib().colormaps["viridis"](np.linspace(0, 1, n)))
 
 
@@ -107,6 +112,7 @@ def legend(axes: Axes, **how: Any) -> None:
 
 
 def legend_below(axes: Axes, heading: str) -> None:
-    """Name the lines in two columns below the axes."""
+    """Name the lines below the axes, in two columns if these are no wider than the axes."""
+    longest = max(map(len, axes.get_legend_handles_labels()[1]))
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
-    legend(axes, title=heading, ncols=2, **place)
+    legend(axes, title=heading, ncols=2 if longest < 28 else 1, **place)

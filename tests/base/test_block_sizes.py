@@ -169,6 +169,8 @@ def same(first, second, path):
     if dataclasses.is_dataclass(first):
         names = [field.name for field in dataclasses.fields(first)]
         first, second = ([getattr(x, name) for name in names] for x in (first, second))
+    if isinstance(first, partial):
+        first, second = ([x.func, x.args, x.keywords] for x in (first, second))
     if isinstance(first, dict):
         first, second = list(first.items()), list(second.items())
     if isinstance(first, np.ndarray) and first.dtype.kind in "fc":

@@ -144,9 +144,9 @@ def test_all_commands_name_columns_alike():
         named = [option for option in command.options if isinstance(option, tuple)]
         own = {name: given for name, given in named if name in ("--objects", "--labels", "--ids")}
         assert all(kinds.isdisjoint(given) for name, given in own.items() if name == "--objects")
-        # The columns of pairs, or of one series whose steps are rows, are no objects.
-        own_columns = command.name in ("learn-costs", "outliers")
-        assert own_columns or "--columns" not in [name for name, _ in named]
+        # The columns of pairs, and of one series, whose steps are rows, are no objects.
+        others = ("outliers", "learn-costs")
+        assert command.name in others or "--columns" not in [name for name, _ in named]
 
 
 def test_statuses_are_those_of_the_page(capsys):

@@ -109,7 +109,7 @@ def test_report(tmp_path, capsys, folder):
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {report}"
     page = report.read_text("utf-8")
     pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    assert len(pictures) == 5
+    assert len(pictures) == 7
     assert all(base64.b64decode(one).startswith(b"\x89PNG\r\n\x1a\n") for one in pictures)
     assert "http" not in page
     titles = "Map of the objects", "Confusion", "How sure is it?", "Accuracy against R"
@@ -129,7 +129,7 @@ def test_report_of_series(tmp_path):
     words = ["--R", "200", "--threads", "2", "--out", out, "--report", str(report)]
     assert main(["train", str(tmp_path / "series.npz"), *words]) == 0
     page = report.read_text("utf-8")
-    assert len(re.findall(r'src="data:image/png;base64,', page)) == 6
+    assert len(re.findall(r'src="data:image/png;base64,', page)) == 7
     assert ">What the parts add<" in page
 
 
@@ -187,3 +187,21 @@ def test_results_do_not_replace_what_a_link_leads_to(tmp_path, folder, capsys, s
     symlink(tmp_path / "link.h5", folder / "m.h5")
     words = tmp_path / "link.h5", folder / "old.csv", "--out", folder / "m.h5"
     assert "out and the model are the same file" in refused(capsys, command, *words)
+
+
+def test_classes_of_one_object_each(tmp_path, capsys):
+    names = [f"a{i:03}" for i in range(30)]
+    strings_csv(tmp_path / "x.csv", [*names, "b"], [*names, "a000"])
+    assert main(["train", str(tmp_path / "x.csv"), "--out", str(tmp_path / "m.h5")]) == 0
+    note = "29 classes have one object each, which no model can learn"
+    assert f"warning: {note}" in capsys.readouterr().out
+    assert main(["inspect", str(tmp_path / "x.csv")]) == 0
+    text = capsys.readouterr().out
+    assert f"; {note}" in text
+    assert "next: d2ke neighbors" in text
+    assert "d2ke train" not in text
+    strings_csv(tmp_path / "x.csv", names * 2, names * 2)
+    assert main(["inspect", str(tmp_path / "x.csv")]) == 0
+    text = capsys.readouterr().out
+    assert "next: d2ke train" in text
+    assert "no model" not in text

@@ -10,6 +10,7 @@ from browser_pages import frames, measured_frames
 from model_file_cases import put, splice, strings_csv
 
 from d2ke.cli.main import main
+from d2ke.cli.report import Section
 
 MEASURED = """(page, root) => ({
   pictures: [...page.images].map(one => [one.complete ? one.naturalWidth : 0, one.clientWidth]),
@@ -78,8 +79,8 @@ def check_colours(frame, dark):
 @pytest.mark.parametrize(
     ("name", "title", "n_pictures"),
     [
-        ("classes", "D2KE of classes.csv", 5),
-        ("values", "D2KE of values.csv", 4),
+        ("classes", "D2KE of classes.csv", 7),
+        ("values", "D2KE of values.csv", 9),
         ("classes-predicted", "Predictions for classes.csv", 1),
         ("values-predicted", "Predictions for values.csv", 1),
     ],
@@ -103,13 +104,23 @@ def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures, d
 def test_what_the_pages_of_predictions_say(predictions):
     page = (predictions / "classes-predicted.html").read_text("utf-8")
     accuracy = float(re.search(r"<b>Accuracy: ([\d.]+) ±", page)[1])
-    rows = re.findall(r"<tr><td>(EI|IE|N)</td><td>(\d+)</td><td>(\d+)</td>", page)
+    rows = re.findall(r"<tr>" + r"<td[^>]*>(\w+)</td>" * 3, page)
     assert [name for name, _, _ in rows] == ["EI", "IE", "N"]
     counts = [(int(total), int(right)) for _, total, right in rows]
     assert sum(total for total, _ in counts) == 180
     assert accuracy == pytest.approx(sum(right for _, right in counts) / 1.8, abs=0.06)
     assert re.search(r"Strangers</h2>\s*<p>(None|\d+) of 180 are unlike all training objects", page)
     assert "<b>R^2: " in (predictions / "values-predicted.html").read_text("utf-8")
+
+
+def test_a_table_without_empty_columns():
+    rows = [["a" * 41, "", "+0.5", "2e-07"], ["b", "", "", "31 %"]]
+    section = Section(columns=["text", "none", "adds", "share"], rows=rows)
+    shown = section.without_empty_columns()
+    assert shown.columns == ["text", "adds", "share"]
+    assert shown.rows == [["a" * 41, "+0.5", "2e-07"], ["b", "", "31 %"]]
+    assert (shown.numbers, shown.wide_table) == ([False, True, True], True)
+    assert not section._replace(rows=rows[1:]).wide_table
 
 
 @pytest.mark.slow

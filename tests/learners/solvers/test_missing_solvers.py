@@ -90,12 +90,12 @@ def test_the_demo_leaves_out_one_method(without_solvers, monkeypatch, tmp_path):
     two = {name: demo.TASKS[name] for name in ("splice", "japanese-vowels")}
     monkeypatch.setattr(demo, "TASKS", two)
     monkeypatch.setattr(demo, "_one_prediction", lambda split: [])
-    monkeypatch.setattr(demo, "evaluate", lambda method, split, task: demo.Outcome(90.0, 1.0))
+    monkeypatch.setattr(demo, "_evaluate", lambda method, split: (90.0, 1.0))
     options = SimpleNamespace(figure=str(tmp_path / "picture.png"), seed=0)
     demo.demo(options, Session(report=lines.append))
-    assert lines[0].startswith("DSK_RBF is left out: it needs LIBSVM, which cannot be loaded (")
-    methods = [line[39:53].strip() for line in lines[3:-2]]
-    assert methods == ["D2KE of views", "D2KE", "RSM", "KNN"] * len(demo.TASKS)
+    assert lines[0].startswith("kernel SVM is left out: it needs LIBSVM, which cannot be loaded (")
+    methods = [line[35:49].strip() for line in lines[3:-2]]
+    assert methods == ["d2ke_train", "1-NN", "tf-idf + SVM", "d2ke_train", "1-NN"]
 
 
 def test_what_needs_no_solver_works(without_solvers):
