@@ -89,9 +89,10 @@ def main(
             names_of_classes = [str(label) for label in classes]
             numbers = [f"cluster {i}" for i in range(clusters.max() + 1)]
             colours, given = palette(len(classes)), partial >= 0
-            of_clusters = [colours[i] for i in matched(clusters, y)]
+            places_of = matched(clusters, y)
+            of_clusters = [colours[i] for i in places_of]
             colourings = [
-                Colouring("clusters (CDSK)", clusters, numbers, of_clusters),
+                Colouring("clusters (CDSK)", clusters, numbers, of_clusters, numbers=places_of),
                 Colouring("propagated labels (LPDSK)", labels, names_of_classes, colours, given),
                 Colouring("classes", y, names_of_classes, colours),
             ]

@@ -11,6 +11,7 @@ import pytest
 import d2ke
 from d2ke.model_selection import Search
 from d2ke.plots import plot_clusters, plot_neighbors
+from d2ke.plots.maps import Colouring, draw_map
 
 pytest.importorskip("matplotlib").use("agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -282,6 +283,21 @@ DATA = {
         lambda: Search.best_of([({"k": k}, 50.0 + k) for k in (5, 1, 3)]).plot(),
         lambda figure: figure.axes[0].lines[0].get_xdata().tolist(), [1, 3, 5]),
 }  # fmt: skip
+
+
+def test_groups_of_one_colour_have_markers():
+    """Clusters take the colours and markers of classes, in any order; the last group is none."""
+    axes = pyplot.figure().add_subplot()
+    codes, numbers = np.array([0, 1, 1, 2, -1]), np.array([13, 1, 40])
+    colours = ["#D55E00", "#D55E00", "#E69F00"]
+    one = Colouring("", codes, ["a", "b", "c"], colours, numbers=numbers)
+    draw_map(axes, np.arange(10.0).reshape(5, 2), one)
+    n_vertices = [len(dots.get_paths()[0]) for dots in axes.collections[:2]]
+    assert [len(dots.get_offsets()) for dots in axes.collections[:2]] == [4, 1]
+    assert n_vertices[0] > n_vertices[1] == 4  # a circle and a triangle, which is closed
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts == ["a (1)", "b (2)", "c (1)", "none (1)"]
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("name", DATA)

@@ -126,7 +126,7 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
     numbers = matched(labels, codes) if labelled.all() else np.arange(len(names))
     colours = palette(max(numbers.max() + 1, len(classes)))
     by_cluster = [colours[number] for number in numbers]
-    colourings = [Colouring("clusters", labels, names, by_cluster)]
+    colourings = [Colouring("clusters", labels, names, by_cluster, numbers=numbers)]
     if labelled.any():
         known = [str(name) for name in classes]
         colourings.append(Colouring("classes", codes, known, colours[: len(classes)]))

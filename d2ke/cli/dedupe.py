@@ -31,9 +31,11 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
     if options.groups is not None:
         _assign(options, session)
         return
-    for name in ("objects", "radius"):
+    examples = {"objects": "name,town", "radius": "2, the edits between entries that may match"}
+    for name, example in examples.items():
         if getattr(options, name) is None:
-            raise InputError(f"{name} (--{name}) is needed, or --with and saved groups")
+            how = f"such as --{name} {example}"
+            raise InputError(f"{name} (--{name}) is needed, {how}; or --with and saved groups")
     names = options.objects
     columns = ColumnNames(tuple(names), rows=options.ids)
     table = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)

@@ -54,7 +54,9 @@ def list_of(name: str, items: Any) -> list[Any]:
         )
     if isinstance(items, (str, bytes)):
         raise ArgumentTypeError(
-            name, f"must be a sequence of objects, got one {type(items).__name__}"
+            name,
+            f"must be a sequence of objects, got one {type(items).__name__}; of one object give a "
+            "list, [x]",
         )
     try:
         result = items.to_pylist() if hasattr(items, "to_pylist") else list(items)

@@ -31,6 +31,8 @@ class Colouring(NamedTuple):
         Of the groups.
     marked : ndarray of bool, shape (n,), optional
         Objects to draw as stars.
+    numbers : ndarray of int, optional
+        Of the groups: the places of their colours in the palette, by which they have markers.
     """
 
     title: str
@@ -38,6 +40,7 @@ class Colouring(NamedTuple):
     names: Sequence[str]
     colours: Sequence[Any]
     marked: np.ndarray | None = None
+    numbers: np.ndarray | None = None
 
 
 def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray:
@@ -92,25 +95,26 @@ def draw_map(axes: Axes, places: np.ndarray, colouring: Colouring) -> None:
 
     Groups are named if there are no more than colours and markers to tell apart.
     """
-    heading, codes, names, colours, marked = colouring
+    heading, codes, names, colours, marked, numbers = colouring
     size = float(np.clip(15000 / len(places), 6, 40))
     order = np.random.default_rng(0).permutation(len(places))
     shades = [*colours, GREY]
     shown: dict[str, Any] = {"s": size, "linewidths": 0}
     x, y = places.T
     named = len(names) <= MAX_NAMED
-    markers = np.maximum(codes, 0) // len(COLOURS) * named
-    for marker in np.unique(markers).tolist():
-        chosen = order[markers[order] == marker]
+    numbers = np.arange(len(names)) if numbers is None else numbers
+    marker_of = np.append(numbers // len(COLOURS) % len(MARKERS), 0) * named
+    for marker in np.unique(marker_of[codes]).tolist():
+        chosen = order[marker_of[codes[order]] == marker]
         drawn, style = [shades[code] for code in codes[chosen]], shown | {"marker": MARKERS[marker]}
         axes.scatter(x[chosen], y[chosen], c=drawn, alpha=0.8, zorder=2, **style)
     if named:
         counts = np.bincount(codes % len(shades), minlength=len(shades)).tolist()
         for i, (name, count) in enumerate(zip([*names, "none"], counts, strict=True)):
             if count or name != "none":
-                marker = MARKERS[i // len(COLOURS)] if i < len(names) else MARKERS[0]
+                style = shown | {"marker": MARKERS[marker_of[i]]}
                 label = f"{shortened(str(name), 24)} ({count})"
-                axes.scatter([], [], c=[shades[i]], marker=marker, label=label, **shown)
+                axes.scatter([], [], c=[shades[i]], label=label, **style)
         how: dict[str, Any] = {
             "ncols": 1 + (len(names) > 20),
             "markerscale": float(np.sqrt(36 / size)),

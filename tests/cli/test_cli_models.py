@@ -191,9 +191,9 @@ def test_results_do_not_replace_what_a_link_leads_to(tmp_path, folder, capsys, s
 
 def test_classes_of_one_object_each(tmp_path, capsys):
     names = [f"a{i:03}" for i in range(30)]
-    strings_csv(tmp_path / "x.csv", [*names, "b"], [*names, "a000"])
+    strings_csv(tmp_path / "x.csv", [*names, *names[:10]], [*names, *names[:10]])
     assert main(["train", str(tmp_path / "x.csv"), "--out", str(tmp_path / "m.h5")]) == 0
-    note = "29 classes have one object each, which no model can learn"
+    note = "20 classes have one object each, which no model can learn"
     assert f"warning: {note}" in capsys.readouterr().out
     assert main(["inspect", str(tmp_path / "x.csv")]) == 0
     text = capsys.readouterr().out
