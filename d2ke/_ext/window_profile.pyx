@@ -15,21 +15,14 @@ cdef extern from "diagonals.h":
         const double *means
         const double *inverses
         const double *constants
-        int64_t n
-        int64_t first
-        int64_t last
+        int64_t n, first, last
 
     ctypedef struct profile_parts "d2ke_profile":
-        profile_side x
-        profile_side y
-        int64_t dim
-        int64_t length
-        int64_t normalize
-        int64_t flat
+        profile_side x, y
+        int64_t dim, length, normalize, flat
         const double *unreached
         const int64_t *chosen
-        int64_t round
-        int64_t zone
+        int64_t round, zone
 
     enum:
         PROFILE_DIAGONALS
@@ -40,8 +33,7 @@ FRONT = PROFILE_DIAGONALS   # values before the first series, and behind the las
 
 cdef struct Bands:
     profile_parts profile
-    int64_t first           # diagonals
-    int64_t last
+    int64_t first, last     # diagonals
     double *sums            # each thread's
     double *best            # each thread's, (n,)
     int64_t *at

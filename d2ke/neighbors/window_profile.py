@@ -228,8 +228,7 @@ class _Windows:
         deviations = np.sqrt((away**2).mean(axis=2))
         constant = deviations <= self.limits[:, part]
         self.constants[part] = constant.sum(axis=0) / 2
-        sizes = np.where(constant, np.inf, deviations) * np.sqrt(self.length)
-        self.inverses[:, part] = 1 / sizes
+        self.inverses[:, part] = 1 / np.where(constant, np.inf, deviations * np.sqrt(self.length))
 
     def distances(self, places: NDArray[np.int64], other: _Windows,
                   others: NDArray[np.int64]) -> NDArray[np.float64]:  # fmt: skip
@@ -247,10 +246,8 @@ class _Windows:
         """Return windows, (dim, n, length), as they are compared."""
         if not self.normalize:
             return self.windows[:, places]
-        taken = self.windows[:, places] - self.values[:, places, None]
-        taken -= self.means[:, places, None]
-        taken *= self.inverses[:, places, None] * np.sqrt(self.length)
-        return taken
+        away = self.windows[:, places] - self.values[:, places, None] - self.means[:, places, None]
+        return np.asarray(away * (self.inverses[:, places, None] * np.sqrt(self.length)))
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Return the values of the windows of each series."""
@@ -261,11 +258,10 @@ def filled(objects: Objects) -> Objects:
     """Return series with means of their channels in place of what is missing."""
     if not objects.missing:
         return objects
-    gaps = np.isnan(objects.values)
-    values = np.where(gaps, 0, objects.values)
-    for part, gap in zip(*(np.split(one, objects.offsets[1:-1]) for one in (values, gaps)),
-                         strict=True):  # fmt: skip
-        part += gap * (part.sum(axis=0) / np.maximum((~gap).sum(axis=0), 1))
+    values = objects.values.copy()
+    for part in np.split(values, objects.offsets[1:-1]):
+        present = np.ma.masked_invalid(part)
+        part[:] = np.where(present.mask, np.ma.filled(present.mean(axis=0), 0), part)
     return with_fields(objects, values=values, missing=False)
 
 
