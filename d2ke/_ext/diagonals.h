@@ -63,7 +63,7 @@ D2KE_INLINE void band_store(double *at, v_f64 value) { *(v_f64_anywhere *)at = v
 static void band_offer(const d2ke_profile *p, double *best, int64_t *at, int64_t place,
                        int64_t other, double value)
 {
-    if (value < best[place] || (value == best[place] && other >= at[place])) return;
+    if (!(value > best[place] || (value == best[place] && other < at[place]))) return;
     for (int64_t r = 0; r < p->round; r++) {
         int64_t apart = other - p->chosen[r * p->x.n + place];
         if (-p->zone <= apart && apart <= p->zone) return;
