@@ -155,7 +155,7 @@ def extension(name, *c_sources, flags=()):
 FEW_LOOPS = ["-O1"]  # hardly any loop over data, and half the time of -O3
 
 INSTRUCTION_SETS = ["avx512", "avx2", "baseline"]
-UNITS = ["_elastic", "_dtw_f64", "_dtw_f32", "_warping", "_profile", ""]
+UNITS = ["_elastic", "_dtw_f64", "_dtw_f32", "_warping", ""]
 
 MODULES = [
     # What takes longest first, and all others beside it.

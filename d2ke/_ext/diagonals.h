@@ -16,24 +16,54 @@
  * NaN is in those that contain it only.  a and b are the values at Q - 1, in both windows: levels
  * cost no digits.  Nothing is fused, and lanes do not meet: all instruction sets have the same bits.
  */
-#include "window_profile.h"
+#ifndef D2KE_DIAGONALS_H
+#define D2KE_DIAGONALS_H
+
+#include "kernel.h"
+
+enum {
+    PROFILE_DIAGONALS = 128, /* of a task, which share the values that they read */
+    PROFILE_LANES = 32,      /* diagonals that are computed together, at most */
+};
+
+/* Series one after another, with NaN before, between and behind them: at least length +
+ * PROFILE_DIAGONALS, 1, and PROFILE_DIAGONALS values.  Numbers of a window are at the place where it
+ * begins. */
+typedef struct {
+    const double *values;    /* (dim, n) */
+    const double *means;     /* (dim, n): the mean of a window, less its first value */
+    const double *inverses;  /* (dim, n): 1 / (deviation * sqrt(length)), 0 of a constant window */
+    const double *constants; /* (n,): half the number of channels in which it is constant */
+    int64_t n;
+    int64_t first, last;     /* the first and last place of a window */
+} profile_side;
+
+struct d2ke_profile {
+    profile_side x, y;
+    int64_t dim, length, normalize;
+    int64_t flat;            /* any window is constant in a channel */
+    const double *unreached; /* (n of y,): infinity; NULL: y is x, and all windows gain neighbours */
+    const int64_t *chosen;   /* (round, n of x): the neighbours that a window has already */
+    int64_t round;
+    int64_t zone;            /* a further one is more than that many places away from them */
+};
+#endif
+
+#ifdef D2KE_ISA /* else its types alone are read, by window_profile.pyx */
 
 #define BAND_VECTORS 4
 #define BAND (BAND_VECTORS * LANES_f64)
 
-D2KE_INLINE v_f64 band_load(const double *from)
-{
-    v_f64 a;
-    memcpy(&a, from, sizeof a);
-    return a;
-}
-D2KE_INLINE void band_store(double *to, v_f64 a) { memcpy(to, &a, sizeof a); }
+typedef v_f64 v_f64_anywhere __attribute__((aligned(8)));
 
-/* A window at `place` is offered a neighbour. */
+D2KE_INLINE v_f64 band_load(const double *at) { return *(const v_f64_anywhere *)at; }
+D2KE_INLINE void band_store(double *at, v_f64 value) { *(v_f64_anywhere *)at = value; }
+
+/* A window at `place` is offered a neighbour: of equal ones the first is kept. */
 static void band_offer(const d2ke_profile *p, double *best, int64_t *at, int64_t place,
                        int64_t other, double value)
 {
-    if (!profile_better(value, other, best[place], at[place])) return;
+    if (!(value > best[place] || (value == best[place] && other < at[place]))) return;
     for (int64_t r = 0; r < p->round; r++) {
         int64_t apart = other - p->chosen[r * p->x.n + place];
         if (-p->zone <= apart && apart <= p->zone) return;
@@ -128,3 +158,4 @@ void ISA_(profile_band)(const d2ke_profile *p, int64_t d, int64_t count, double 
             if (d2ke_pause(&work, m * BAND * p->dim, poll)) return;
         }
 }
+#endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernels for one instruction set, in units that compile side by side:
  * isa_*_dtw_f64.c and isa_*_dtw_f32.c define D2KE_DTW, the element type, isa_*_elastic.c
- * D2KE_ELASTIC, isa_*_warping.c D2KE_WARPING, the bounds of dynamic time warping, isa_*_profile.c
- * D2KE_PROFILE, window profiles; isa_*.c holds the other families and the table of all. */
+ * D2KE_ELASTIC, isa_*_warping.c D2KE_WARPING, the bounds of dynamic time warping and window
+ * profiles; isa_*.c holds the other families and the table of all. */
 #if !defined(__x86_64__) || defined(__clang__)
 /* As setup.py has it. */
 #elif D2KE_BYTES == 16
 /* For processors before 2013: what compiles fastest. */
 #pragma GCC optimize("O1")
-#elif defined(D2KE_DTW) || defined(D2KE_ELASTIC) || defined(D2KE_WARPING) || defined(D2KE_PROFILE)
+#elif defined(D2KE_DTW) || defined(D2KE_ELASTIC) || defined(D2KE_WARPING)
 /* Their loops are of vectors and unrolled where that pays: -O3 takes half again as long for nothing. */
 #pragma GCC optimize("O2")
 #endif
@@ -29,7 +29,6 @@
 #include "envelopes.h"
 #include "elastic_cut.h"
 #undef REAL
-#elif defined(D2KE_PROFILE)
 #include "diagonals.h"
 #else
 

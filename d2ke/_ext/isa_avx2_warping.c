@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of dynamic time warping with AVX2. */
+/* Bounds of dynamic time warping and window profiles with AVX2. */
 #define D2KE_WARPING
 #include "isa_avx2.c"

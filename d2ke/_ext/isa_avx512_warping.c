@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of dynamic time warping with AVX-512. */
+/* Bounds of dynamic time warping and window profiles with AVX-512. */
 #define D2KE_WARPING
 #include "isa_avx512.c"

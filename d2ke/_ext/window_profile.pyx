@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nearest other window of each window of long series; see window_profile.h, diagonals.h."""
+"""The nearest other window of each window of long series; see diagonals.h."""
 
 import numpy as np
 
@@ -9,41 +9,31 @@ from libc.stdint cimport INT64_MAX, int64_t, uintptr_t
 from d2ke._ext.isa cimport current, d2ke_poll, d2ke_profile
 from d2ke._ext.tasks cimport advance, run, worth
 
-cdef extern from "window_profile.h":
+cdef extern from "diagonals.h":
     ctypedef struct profile_side:
         const double *values
         const double *means
         const double *inverses
         const double *constants
-        int64_t n
-        int64_t first
-        int64_t last
+        int64_t n, first, last
 
     ctypedef struct profile_parts "d2ke_profile":
-        profile_side x
-        profile_side y
-        int64_t dim
-        int64_t length
-        int64_t normalize
-        int64_t flat
+        profile_side x, y
+        int64_t dim, length, normalize, flat
         const double *unreached
         const int64_t *chosen
-        int64_t round
-        int64_t zone
+        int64_t round, zone
 
     enum:
         PROFILE_DIAGONALS
         PROFILE_LANES
-
-    int profile_better(double, int64_t, double, int64_t) noexcept nogil
 
 FRONT = PROFILE_DIAGONALS   # values before the first series, and behind the last, that are read
 
 
 cdef struct Bands:
     profile_parts profile
-    int64_t first           # diagonals
-    int64_t last
+    int64_t first, last     # diagonals
     double *sums            # each thread's
     double *best            # each thread's, (n,)
     int64_t *at
@@ -81,8 +71,7 @@ def nearest_places(x, y, int64_t length, bint normalize, int64_t zone,
     """
     cdef Bands bands
     cdef profile_parts *profile = &bands.profile
-    cdef int64_t i, tasks
-    cdef int thread
+    cdef int64_t tasks
     profile.x, profile.y = point(x), point(y)
     profile.dim, profile.length, profile.zone = x.values.shape[0], length, zone
     profile.normalize, profile.round = normalize, chosen.shape[0]
@@ -102,10 +91,5 @@ def nearest_places(x, y, int64_t length, bint normalize, int64_t zone,
     bands.best, bands.at = &best[0, 0], &at[0, 0]
     bands.sums = <double *> ((<uintptr_t> &sums[0] + 63) & ~<uintptr_t> 63)
     run(band_task, &bands, tasks, n_threads, progress, bands.last + 1 - bands.first)
-    with nogil:
-        for thread in range(1, n_threads):
-            for i in range(profile.x.n):
-                if profile_better(best[thread, i], at[thread, i], best[0, i], at[0, i]):
-                    best[0, i], at[0, i] = best[thread, i], at[thread, i]
-    found = np.asarray(at[0])
+    found = np.min(at, axis=0, where=np.equal(best, np.max(best, axis=0)), initial=INT64_MAX)
     return np.where(found == INT64_MAX, -1, found)

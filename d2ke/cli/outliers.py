@@ -19,7 +19,6 @@ from d2ke.objects.column_names import NOTHING
 from d2ke.objects.typed import CLOCKS
 from d2ke.plots.style import COLOURS, panels
 
-_COMPARED: dict[str, bool | str] = {"both": "both", "shapes": True, "values": False}
 _SHOWN = 5  # channels in a picture
 
 
@@ -41,52 +40,39 @@ def outliers(options: argparse.Namespace, session: Session) -> None:
     if not columns:
         raise InputError(f"columns (--columns) is needed: {options.file} has no column of numbers")
     values = np.column_stack([table.typed(name).channel(missing=True) for name in columns])
-    rows, times = np.arange(len(values)), np.arange(len(values)).astype(str)
-    axis: Any = rows
+    rows = times = axis = np.arange(len(values))
+    result = {"row": rows}
     if options.time is not None:
         clock = table.typed(options.time)
-        keys = clock.keys()
-        rows = np.array(sorted(rows.tolist(), key=keys.__getitem__))
+        rows = np.array(sorted(rows.tolist(), key=clock.keys().__getitem__))
         values, times = values[rows], np.array(clock.texts())[rows]
         if clock.use in CLOCKS:
-            axis = np.array([text.rstrip("Z") for text in times.tolist()], "datetime64[us]")
+            axis = np.array([f"{time}".rstrip("Z") for time in times], "datetime64[us]")
+        result = {"row": rows, options.time: times}
     with reported_warnings(session):
-        found = window_outliers(
-            [values],
-            options.window,
-            n=options.n,
-            k=options.k,
-            normalize=_COMPARED[options.compare],
-            n_threads=session.n_threads,
-            progress=session.progress,
-        )
-    ranks = np.zeros(len(values), np.int64)
-    lines = []
-    for rank, start in enumerate(found.starts.tolist(), 1):
-        end = start + found.length - 1
-        ranks[start : end + 1] = rank
-        lines.append([str(rank), times[start], times[end], f"{found.scores[rank - 1]:.4g}"])
-    session.report(f"{Path(options.file).name}: {len(values)} steps of {', '.join(columns)}")
-    for rank, first, last, score in lines:
-        session.report(f"{rank}. {first} to {last}: {score}")
-    step = {"row": rows} if options.time is None else {"row": rows, options.time: times}
-    write_columns(
-        Path(options.out), {**step, "score": np.asarray(found.step_scores), "window": ranks}
-    )
+        found = window_outliers([values], options.window, n=options.n, **session.computing)
+    file, size = Path(options.file).name, f"{len(values)} steps"
+    session.report(f"{file}: {size} of {', '.join(columns)}")
+    ranks, lines = np.zeros(len(values), np.int64), []
+    for rank, (start, score) in enumerate(zip(found.starts, found.scores, strict=True), 1):
+        ranks[start : start + found.length] = rank
+        first, last = times[start], times[start + found.length - 1]
+        lines.append([f"{rank}", f"{first}", f"{last}", f"{score:.4g}"])
+        session.report(f"{rank}. {first} to {last}: {score:.4g}")
+    result |= {"score": np.asarray(found.step_scores), "window": ranks}
+    write_columns(Path(options.out), result)
     session.report(f"scores: {options.out}")
     if options.report is not None:
-        summary = (f"{len(values)} steps; ", f"{len(lines)} windows of {found.length}", " steps.")
         text = (
             "Marked are the windows that are least like any other one, and the score of each step."
         )
+        alt = "the series, its unusual windows in colour, and the scores"
+        picture = saved(_picture(axis, values, columns, found))
         section = Section(
-            "The series", text, "the series, its unusual windows in colour, and the scores",
-            saved(_picture(axis, values, columns, found)),
-            ("window", "from", "to", "score"), lines,
-        )  # fmt: skip
-        write_page(
-            Path(options.report), f"Outliers of {Path(options.file).name}", summary, [section]
+            "The series", text, alt, picture, ("window", "from", "to", "score"), lines
         )
+        summary = f"{size}; ", f"{len(lines)} windows of {found.length}", " steps."
+        write_page(Path(options.report), f"Outliers of {file}", summary, [section])
         session.report(f"report: {options.report}")
 
 

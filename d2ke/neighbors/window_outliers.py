@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
+from scipy.ndimage import correlate1d
 
 from d2ke._base.checks import flag, integer, not_negative
 from d2ke._base.errors import ArgumentError, warn
@@ -125,45 +125,32 @@ def window_outliers(
     length = check_length(objects, "X", integer("length", length, 1))
     zone = int(not_negative("exclusion", exclusion) * length)
     width = max(1, round(not_negative("smooth", smooth) * length))
-    profiles = []
+    # Each step has the score of the window that begins there: the last ones of a series have none.
+    profiles = np.full((len(ways), len(objects.values)), np.nan)
     with progress_bar(progress, "windows", "diagonal") as report:
-        for way in ways:
-            taken = objects if way or objects.dim == 1 else _in_units(objects)
+        for way, profile in zip(ways, profiles, strict=True):
+            taken = objects
+            if objects.dim > 1 and not way:
+                units = np.array([_spread(channel) for channel in objects.values.T], objects.dtype)
+                taken = with_fields(objects, values=objects.values / units)
             found = find_profile(taken, None, length, k, way, zone, team_size(n_threads), report)
-            profiles.append(np.concatenate(found.distances))
-    if len(ways) > 1:
-        profiles = [(one - np.nanmedian(one)) / _spread(one) for one in profiles]
-    ends = np.cumsum(np.maximum(objects.lengths - length + 1, 0))
-    scores = np.split(np.max(profiles, axis=0), ends[:-1])
-    left = (width - 1) // 2
-    smoothed = [
-        np.where(np.isnan(one), np.nan, _moving_means(one, width, left, width - 1 - left))
-        for one in scores
-    ]
-    steps = [
-        _moving_means(one, length, length - 1, length - 1) if len(one) else np.full(size, np.nan)
-        for one, size in zip(smoothed, objects.lengths, strict=True)
-    ]
-    at = _apart(np.concatenate(smoothed), ends, length, n)
-    series = np.searchsorted(ends, at, side="right")
-    starts = at - np.append(0, ends)[series]
-    values = np.concatenate(smoothed)[at]
-    return WindowOutliers(starts, series, values, steps if len(steps) > 1 else steps[0], length)
-
-
-def _apart(
-    scores: NDArray[np.float64], ends: NDArray[np.int64], length: int, n: int
-) -> NDArray[np.int64]:
-    """Return the places of the n largest scores, of windows that do not overlap."""
+            for begin, distances in zip(objects.offsets, found.distances, strict=False):
+                profile[begin : begin + len(distances)] = distances
+            if len(ways) > 1:
+                profile -= np.nanmedian(profile)
+                profile /= _spread(profile)
+    scores, steps = profiles.max(axis=0), []
+    for one in np.split(scores, objects.offsets[1:-1]):
+        one[:] = np.where(np.isnan(one), np.nan, _moving_means(one, width, (width - 1) // 2))
+        steps.append(_moving_means(one, length, length - 1))
     left = np.where(np.isnan(scores), -np.inf, scores)
-    chosen: list[int] = []
-    while len(chosen) < n and left.max() > -np.inf:
-        at = int(left.argmax())
-        i = int(np.searchsorted(ends, at, side="right"))
-        begin = max(at - length + 1, int(ends[i - 1]) if i else 0)
-        left[begin : min(at + length, int(ends[i]))] = -np.inf
-        chosen.append(at)
-    return np.array(chosen, np.int64)
+    at: list[int] = []
+    while len(at) < n and left.max() > -np.inf:
+        at.append(int(left.argmax()))
+        left[max(at[-1] - length + 1, 0) : at[-1] + length] = -np.inf
+    series = np.searchsorted(objects.offsets, at, side="right") - 1
+    starts = np.array(at) - objects.offsets[series]
+    return WindowOutliers(starts, series, scores[at], steps if len(steps) > 1 else steps[0], length)
 
 
 def _spread(values: NDArray[Any]) -> float:
@@ -172,47 +159,31 @@ def _spread(values: NDArray[Any]) -> float:
     return float(high - low) or float(np.nanstd(values)) or 1.0
 
 
-def _in_units(objects: Objects) -> Objects:
-    """Return series whose channels are divided by their spread."""
-    units = [_spread(channel) if len(channel) else 1.0 for channel in objects.values.T]
-    return with_fields(objects, values=objects.values / np.array(units, objects.dtype))
+def _moving_means(values: NDArray[np.float64], width: int, before: int) -> NDArray[np.float64]:
+    """Return means of what is known among `width` values, which begin `before` each; or NaN.
 
-
-def _moving_means(
-    values: NDArray[np.float64], width: int, before: int, after: int
-) -> NDArray[np.float64]:
-    """Return means of `width` values in a row without NaN, with so many NaN at the ends."""
-    padded = np.pad(values, (before, after), constant_values=np.nan)
-    known = ~np.isnan(padded)
-    sums, counts = _moving_sums(np.where(known, padded, 0), width), _moving_sums(known, width)
-    return np.where(counts > 0, sums, np.nan) / np.maximum(counts, 1)
-
-
-def _moving_sums(values: NDArray[Any], width: int) -> NDArray[np.float64]:
-    """Sum up `width` values from each place on; nothing is ever taken off a sum."""
-    table = np.zeros((len(values) // width + 1, width))
-    table.reshape(-1)[: len(values)] = values
-    to_end = table[:, ::-1].cumsum(axis=1)[:, ::-1].ravel()
-    from_begin = np.append(0, table.cumsum(axis=1).ravel())
-    at = np.arange(len(values) - width + 1)
-    return to_end[at] + np.where(at % width, from_begin[at + width], 0)
+    Nothing is ever taken off a sum, so that a large value leaves no error in others' means.
+    """
+    known, origin = ~np.isnan(values), before - width // 2
+    sums, counts = (
+        correlate1d(one, np.ones(width), mode="constant", origin=origin)
+        for one in (np.where(known, values, 0), known.astype(np.float64))
+    )
+    return np.asarray(sums / np.where(counts > 0, counts, np.nan))
 
 
 def find_period(objects: Objects) -> int:
     """Return the first high peak of the autocorrelation of the longest series."""
-    from scipy.signal import detrend, find_peaks  # slow to import
+    from scipy.signal import correlate, detrend, find_peaks  # slow to import
 
     i = int(objects.lengths.argmax())
     x = filled(objects).values[objects.offsets[i] : objects.offsets[i + 1]].astype(np.float64)
-    n = len(x)
-    peaks = np.empty(0, np.int64)
+    n, peaks = len(x), np.empty(0, np.int64)
     if n > 3:
         x = detrend(x, axis=0)
-        deviations = x.std(axis=0)
-        x /= np.where(deviations == 0, 1, deviations)
-        spectrum = np.abs(fft.rfft(x, 2 * n, axis=0)) ** 2
-        lags = np.arange(n // 3)
-        correlation = fft.irfft(spectrum.mean(axis=1))[: n // 3] / (n - lags)
+        x /= np.where(x.std(axis=0) == 0, 1, x.std(axis=0))
+        sums = np.sum([correlate(one, one, method="fft") for one in x.T], axis=0)[n - 1 :]
+        correlation = (sums / np.arange(n, 0, -1) / objects.dim)[: n // 3]
         peaks, _ = find_peaks(correlation, prominence=0.05)
         peaks = peaks[(correlation[peaks] > 0) & (peaks >= 8)]  # fewer steps have no shape
     if not len(peaks):

@@ -132,16 +132,21 @@ def window_profile(
     >>> bool(170 < profile.distances.argmax() < 206)
     True
     """
-    objects, others, length = _checked(X, Y, length)
+    objects, others = read_series("X", X), None
+    if Y is not None:
+        others = matched(objects, read_series("Y", Y), "X", "Y")
+    length = check_length(objects, "X", integer("length", length, 1))
+    if others is not None:
+        check_length(others, "Y", length)
     k, normalize = integer("k", k, 1), flag("normalize", normalize)
     zone = int(not_negative("exclusion", exclusion) * length)
     with progress_bar(progress, "windows", "diagonal") as report:
         found = find_profile(
             objects, others, length, k, normalize, zone, team_size(n_threads), report
         )
-    return found if len(objects) > 1 else WindowProfile(
-        found.distances[0], found.series[0], found.starts[0]
-    )  # fmt: skip
+    if len(objects) > 1:
+        return found
+    return WindowProfile(found.distances[0], found.series[0], found.starts[0])
 
 
 def read_series(name: str, X: Any) -> Objects:
@@ -152,21 +157,9 @@ def read_series(name: str, X: Any) -> Objects:
             X = [np.asarray(X, np.float64) if isinstance(X, (list, tuple)) else X]
     objects = as_objects(name, X, "series", True)
     refuse_weights(objects, name, "a window profile")
-    max_value = 1e300  # differences of such values are finite
-    if float(np.fmax.reduce(np.abs(objects.values), axis=None, initial=0)) > max_value:
-        raise ArgumentError(name, f"has values above {max_value:g}")
+    if np.nanmax(np.abs(objects.values), initial=0) > 1e300:  # their differences may be infinite
+        raise ArgumentError(name, "has values above 1e+300")
     return objects
-
-
-def _checked(X: Any, Y: Any, length: Any) -> tuple[Objects, Objects | None, int]:
-    """Read the series; warn of windows that are not there."""
-    objects, others = read_series("X", X), None
-    if Y is not None:
-        others = matched(objects, read_series("Y", Y), "X", "Y")
-    length = check_length(objects, "X", integer("length", length, 1))
-    if others is not None:
-        check_length(others, "Y", length)
-    return objects, others, length
 
 
 def check_length(objects: Objects, name: str, length: int) -> int:
@@ -181,25 +174,20 @@ def check_length(objects: Objects, name: str, length: int) -> int:
     if short:
         warn(f"{short} of {len(objects)} series of {name} have fewer than {length} steps")
     if objects.missing:
-        lost = int(sum(_holes(objects, i, length).sum() for i in range(len(objects))))
+        ends = np.arange(len(objects.values)) + length
+        at = np.flatnonzero(ends <= np.repeat(objects.offsets[1:], objects.lengths))
+        missing = np.append(0, np.cumsum(np.isnan(objects.values).any(axis=1)))
+        lost = np.count_nonzero(missing[at + length] > missing[at])
         if lost:
-            total = int(np.maximum(objects.lengths - length + 1, 0).sum())
-            warn(f"{lost} of {total} windows of {name} hold a missing value and have no distance")
+            warn(f"{lost} of {len(at)} windows of {name} hold a missing value and have no distance")
     return length
-
-
-def _holes(objects: Objects, i: int, length: int) -> NDArray[np.bool_]:
-    """Return which windows of a series hold a missing value."""
-    part = objects.values[objects.offsets[i] : objects.offsets[i + 1]]
-    missing = np.append(0, np.cumsum(np.isnan(part).any(axis=1)))
-    return missing[length:] > missing[: max(len(missing) - length, 0)]
 
 
 class _Windows:
     """The series of a collection one after another, in the form of the kernel; see its header.
 
-    Those of fewer steps than a window are left out: `numbers` are those of the others, and `begins`
-    their places. `counts` are the windows of all.
+    `begins` are their places, and `counts` their windows; those of fewer steps than a window are
+    left empty.
     """
 
     def __init__(self, objects: Objects, length: int, zone: int, normalize: bool, exponent: int,
@@ -207,18 +195,18 @@ class _Windows:
         gap = max(1, zone + 1 - length)  # windows of two series are in no zone of each other
         self.length, self.normalize, self.n_threads = length, normalize, n_threads
         self.counts = np.maximum(objects.lengths - length + 1, 0)
-        self.numbers = np.flatnonzero(self.counts)
-        sizes = objects.lengths[self.numbers]
-        self.begins = length + kernel.FRONT + np.append(0, np.cumsum(sizes + gap)[:-1])
-        n = int(self.begins[-1] + sizes[-1]) + kernel.FRONT
-        self.first, self.last = int(self.begins[0]), n - kernel.FRONT - length
+        spaces = np.where(self.counts, objects.lengths + gap, 0)
+        ends = length + kernel.FRONT + np.cumsum(spaces)
+        self.begins, n = ends - spaces, int(ends[-1]) + kernel.FRONT
+        self.first, self.last = length + kernel.FRONT, n - kernel.FRONT - length - gap
         self.values, self.constants = np.full((objects.dim, n), np.nan), np.zeros(n)
         self.limits = np.zeros((objects.dim, n if normalize else 0))
-        least = constant_limits(filled(objects), objects.dtype)
-        for i, begin, size in zip(self.numbers, self.begins, sizes, strict=True):
+        limits = np.ldexp(constant_limits(filled(objects), objects.dtype), -exponent)
+        for i in np.flatnonzero(self.counts):
             part = objects.values[objects.offsets[i] : objects.offsets[i + 1]].astype(np.float64)
-            self.values[:, begin : begin + size] = np.ldexp(part.T, -exponent)
-            self.limits[:, begin : begin + size] = np.ldexp(least[i], -exponent)[:, None]
+            at = slice(self.begins[i], self.begins[i] + len(part))
+            self.values[:, at] = np.ldexp(part.T, -exponent)
+            self.limits[:, at] = limits[i][:, None]
         self.windows = sliding_window_view(self.values, length, axis=1)
         self.means = self.inverses = self.values
         if normalize:
@@ -230,8 +218,7 @@ class _Windows:
         step = max(1, _GATHERED // (self.length * len(self.values)))
         parts = [slice(at, min(at + step, end)) for at in range(begin, end, step)]
         with worker_pool(self.n_threads) as pool:
-            for _ in pool.map(work, parts):
-                pass
+            list(pool.map(work, parts))
 
     def _normalize(self, part: slice) -> None:
         """Fill in what normalises windows; of each its first value is taken off, for its digits."""
@@ -241,8 +228,7 @@ class _Windows:
         deviations = np.sqrt((away**2).mean(axis=2))
         constant = deviations <= self.limits[:, part]
         self.constants[part] = constant.sum(axis=0) / 2
-        sizes = np.where(constant, np.inf, deviations) * np.sqrt(self.length)
-        self.inverses[:, part] = 1 / sizes
+        self.inverses[:, part] = 1 / np.where(constant, np.inf, deviations * np.sqrt(self.length))
 
     def distances(self, places: NDArray[np.int64], other: _Windows,
                   others: NDArray[np.int64]) -> NDArray[np.float64]:  # fmt: skip
@@ -260,17 +246,12 @@ class _Windows:
         """Return windows, (dim, n, length), as they are compared."""
         if not self.normalize:
             return self.windows[:, places]
-        taken = self.windows[:, places] - self.values[:, places, None]
-        taken -= self.means[:, places, None]
-        taken *= self.inverses[:, places, None] * np.sqrt(self.length)
-        return taken
+        away = self.windows[:, places] - self.values[:, places, None] - self.means[:, places, None]
+        return np.asarray(away * (self.inverses[:, places, None] * np.sqrt(self.length)))
 
-    def split(self, values: NDArray[Any], none: Any) -> list[NDArray[Any]]:
+    def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Return the values of the windows of each series."""
-        parts = [np.full(0, none, values.dtype)] * len(self.counts)
-        for i, begin in zip(self.numbers, self.begins, strict=True):
-            parts[i] = values[begin : begin + self.counts[i]]
-        return parts
+        return [values[at : at + n] for at, n in zip(self.begins, self.counts, strict=True)]
 
 
 def filled(objects: Objects) -> Objects:
@@ -278,10 +259,9 @@ def filled(objects: Objects) -> Objects:
     if not objects.missing:
         return objects
     values = objects.values.copy()
-    for begin, end in zip(objects.offsets[:-1], objects.offsets[1:], strict=True):
-        part, present = values[begin:end], ~np.isnan(values[begin:end])
-        means = np.where(present, part, 0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
-        values[begin:end] = np.where(present, part, means)
+    for part in np.split(values, objects.offsets[1:-1]):
+        present = np.ma.masked_invalid(part)
+        part[:] = np.where(present.mask, np.ma.filled(present.mean(axis=0), 0), part)
     return with_fields(objects, values=values, missing=False)
 
 
@@ -302,7 +282,7 @@ def find_profile(
     per_step = 8 * (6 * objects.dim + 2 * n_threads + k + 4)
     check_fits(per_step * steps + n_threads * 512 * length, "the lists of all windows",
                "use fewer threads, or a part of X at a time")  # fmt: skip
-    largest = max(float(np.fmax.reduce(np.abs(one.values), axis=None, initial=0)) for one in sides)
+    largest = max(float(np.nanmax(np.abs(one.values), initial=0)) for one in sides)
     exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
     layouts = [_Windows(one, length, zone, normalize, exponent, n_threads) for one in sides]
     x, y = layouts[0], layouts[-1]
@@ -325,5 +305,5 @@ def find_profile(
     distances[known] = np.ldexp(own, 0 if normalize else exponent)
     series, starts = np.full((2, len(found)), -1)
     at = np.searchsorted(y.begins, found[known], side="right") - 1
-    series[known], starts[known] = y.numbers[at], found[known] - y.begins[at]
-    return WindowProfile(x.split(distances, np.nan), x.split(series, -1), x.split(starts, -1))
+    series[known], starts[known] = at, found[known] - y.begins[at]
+    return WindowProfile(x.split(distances), x.split(series), x.split(starts))

@@ -50,10 +50,10 @@ def test_the_first_window_is_over_what_is_unusual(kind, length):
 
 @settings(max_examples=reference.examples(60))
 @given(
-    sizes=st.lists(st.integers(20, 120), min_size=1, max_size=3),
+    sizes=st.lists(st.integers(2, 120), min_size=1, max_size=3),
     length=st.integers(3, 20),
     n=st.integers(1, 8),
-    smooth=st.sampled_from([0, 0.25, 1]),
+    smooth=st.sampled_from([0, 0.25, 1, 3]),
     normalize=st.booleans(),
     holes=st.booleans(),
     seed=st.integers(0, 99),
@@ -73,7 +73,7 @@ def test_definition(sizes, length, n, smooth, normalize, holes, seed):
     scores = []
     for one in distances:
         padded = np.pad(one, ((width - 1) // 2, width // 2), constant_values=np.nan)
-        near = np.lib.stride_tricks.sliding_window_view(padded, width)
+        near = np.lib.stride_tricks.sliding_window_view(padded, width) if len(one) else ()
         means = [np.nanmean(some) if np.isfinite(some).any() else np.nan for some in near]
         scores.append(np.where(np.isnan(one), np.nan, means))
     left = [one.copy() for one in scores]
@@ -120,9 +120,9 @@ def test_the_length_is_proposed_and_said():
 
 def test_a_large_value_leaves_no_error_in_means():
     x = np.r_[np.ones(30), 1e17, np.ones(60)]
-    means = _moving_means(x, 7, 0, 0)
+    means = _moving_means(x, 7, 0)
     assert (means[:24] == 1).all()
-    assert (means[31:] == 1).all()
+    assert (means[31:] == 1).all()  # at the end, of fewer values
 
 
 @pytest.mark.parametrize(
