@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,26 @@ class Side(NamedTuple):
     names: np.ndarray
 
 
+@dataclass
+class Trial:
+    """Seconds of searches of few strings, each with an index or without.
+
+    Attributes
+    ----------
+    seconds : float
+        Of all searches without.
+    scanned, searched : list of float
+        For a string, without: the last ones; with: the first ones.
+    pays : bool
+        Whether the index is the faster one, as far as is known.
+    """
+
+    seconds: float = 0.0
+    scanned: list[float] = field(default_factory=list)
+    searched: list[float] = field(default_factory=list)
+    pays: bool = True
+
+
 class Columns:
     """The strings Y of many searches, sorted once.
 
@@ -31,9 +52,6 @@ class Columns:
         Y, whose most frequent letter has the code 0.
     pieces : dict of int to near_strings.Index
         Indexes of Y by their number of pieces, which searches add.
-    seconds : dict of (int, bool) to (float, int)
-        What searches of few strings took in all, and of how many: by the number of pieces, with an
-        index and without.
     """
 
     def __init__(self, y: Objects):
@@ -45,8 +63,12 @@ class Columns:
         self._ranks = np.append(self._ranks, np.uint32(n_letters))
         self.side, self._group_ranks = _sorted(self._ranks[y.values], y, n_letters + 1)
         self.pieces: dict[int, near_strings.Index] = {}
-        self.seconds: dict[tuple[int, bool], tuple[float, int]] = {}
+        self._trials: dict[int, Trial] = {}
         self._shown = np.empty(0), self.side.names
+
+    def trial(self, pieces: int) -> Trial:
+        """Return what searches of few strings took so far, of an index of this number of pieces."""
+        return self._trials.setdefault(pieces, Trial())
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return what `from_arrays` takes."""
@@ -66,7 +88,7 @@ class Columns:
         columns._alphabet, columns._ranks = arrays["alphabet"], arrays["ranks"]
         columns._group_ranks = arrays["group_ranks"]
         strings = near_strings.Strings.from_arrays(len(columns._ranks), arrays)
-        columns.side, columns.pieces, columns.seconds = Side(strings, arrays["names"]), {}, {}
+        columns.side, columns.pieces, columns._trials = Side(strings, arrays["names"]), {}, {}
         columns._shown = np.empty(0), columns.side.names
         for name in arrays:
             kind, _, rest = name.partition("/")

@@ -280,21 +280,26 @@ class StringFinder:
         Strings that are searched in many calls get one, and those of one call do not.
         """
         columns, count = self.columns, radius * self.edits.pieces + 1
-        index, n = columns.pieces.get(count), columns.side.strings.n
-        scanned, searched = (columns.seconds.get((count, made)) for made in (False, True))
-        if index is None and scanned and count <= _MOST_PIECES:
-            building = 1e-9 * string_costs.TIMES.piece * n * count
-            if _EAGER * scanned[0] > building and count * _INDEX_BYTES * n <= self.search.room(2):
-                index = columns.pieces[count] = near_strings.Index(columns.side.strings, count)
-        if scanned and searched and searched[1] >= _TRIED:
-            return index if searched[0] / searched[1] <= scanned[0] / scanned[1] else None
-        return index
+        trial, index, n = columns.trial(count), columns.pieces.get(count), columns.side.strings.n
+        building = 1e-9 * string_costs.TIMES.piece * n * count
+        wanted = index is None and count <= _MOST_PIECES and _EAGER * trial.seconds > building
+        if wanted and count * _INDEX_BYTES * n <= self.search.room(2):
+            index = columns.pieces[count] = near_strings.Index(columns.side.strings, count)
+        return index if trial.pays else None
 
     def _remember(self, radius: int, index: near_strings.Index | None, seconds: float) -> None:
         """Remember how long few strings took within a radius, with an index and without."""
-        key = radius * self.edits.pieces + 1, index is not None
-        total, queries = self.columns.seconds.get(key, (0.0, 0))
-        self.columns.seconds[key] = total + seconds, queries + len(self.x.names)
+        trial, each = (
+            self.columns.trial(radius * self.edits.pieces + 1), seconds / len(self.x.names)
+        )  # fmt: skip
+        if index is None:
+            trial.seconds += seconds
+            trial.scanned = [*trial.scanned[1 - _TRIED :], each]
+        elif len(trial.searched) < _TRIED:
+            trial.searched.append(each)
+            if len(trial.searched) == _TRIED and trial.scanned:
+                # Medians: the garbage collector may take a hundred times as long as a search.
+                trial.pays = bool(np.median(trial.searched) <= np.median(trial.scanned))
 
     def _choose_index(
         self, rows: np.ndarray, radius: int, half: bool
