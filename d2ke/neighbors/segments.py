@@ -80,6 +80,7 @@ class Segment:
         held = self.prepared
         if held.index is None:
             held.index = self._made(n_threads)
+            held.before = None  # whose memory is free again
         return held.index
 
     def _made(self, n_threads: int) -> SearchIndex:
@@ -127,10 +128,10 @@ class Segment:
 
     def index_before(self) -> tuple[SearchIndex, NDArray[np.int64]] | None:
         """Return the index of this segment, or of its first objects, and those not hidden."""
-        shown, held = np.flatnonzero(~self.hidden), self.prepared
-        if held.index is not None:
-            return held.index, shown
-        return held.before and (held.before[0], held.before[1][shown[shown < len(held.before[1])]])
+        shown, before = np.flatnonzero(~self.hidden), self.prepared.before
+        if self.prepared.index is not None:  # by a search in another thread, perhaps just now
+            return self.prepared.index, shown
+        return before and (before[0], before[1][shown[shown < len(before[1])]])
 
     def search(
         self,

@@ -776,6 +776,7 @@ def test_objects_that_come_cost_distances_to_the_pivots_only(monkeypatch):
     calls.clear()
     indices, distances = index.nearest(points[:1], k=3)
     assert 6 * 198 <= len(calls) <= 6 * 200 + 600
+    assert index._held.segments[0].prepared.before is None  # it is not kept any longer
     D = np.array([math.dist(points[0], point) for point in points])
     D[[301, 2]] = np.inf
     same(indices[0], np.argsort(D, kind="stable")[:3])
