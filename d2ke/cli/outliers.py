@@ -24,7 +24,9 @@ _SHOWN = 5  # channels in a picture
 
 def outliers(options: argparse.Namespace, session: Session) -> None:
     """Score the steps of a series by `d2ke.window_outliers`, and report the windows."""
-    table = open_columns(options.file, NOTHING, how={"na_values": options.na_values})
+    # Whoever names a column says that the first line has the names.
+    how = {"na_values": options.na_values, "series": bool(options.columns or options.time)}
+    table = open_columns(options.file, NOTHING, how=how)
     if table is None:
         raise InputError(f"{options.file} must be a table with a row for each step")
     for option, given in (("columns", options.columns or []), ("time", [options.time])):

@@ -81,3 +81,17 @@ def test_a_page_shows_the_series(machine, capsys):
 def test_refused(more, said, machine, capsys):
     assert main(f"outliers machine.csv {more} --out s.csv".split()) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_column_of_numbers_alone(tmp_path, monkeypatch, capsys):
+    """Its name in the first line is none of the steps."""
+    monkeypatch.chdir(tmp_path)
+    x = np.sin(np.arange(200) / 5)
+    x[120:125] = 3
+    lines = "\n".join(map(repr, x.tolist()))
+    (tmp_path / "v.csv").write_text(f"v\n{lines}\n", "utf-8")
+    arguments = ["outliers", "v.csv", "--window", "20", "--n", "1", "--out", "s.csv"]
+    assert main([*arguments, "--columns", "v"]) == 0
+    assert len(rows_of("s.csv")) == 200
+    assert main(arguments) != 0
+    assert "the first line may be a header" in capsys.readouterr().err
