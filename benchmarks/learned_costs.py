@@ -2,6 +2,7 @@
 """Misspellings looked up in a dictionary: costs that `learn_costs` learned, and other distances.
 
     python -m benchmarks.learned_costs accuracy [--splits 5] [--methods NAME ...]
+    python -m benchmarks.learned_costs groups [--splits 5]
     python -m benchmarks.learned_costs transfer [--splits 5]
     python -m benchmarks.learned_costs seconds
 
@@ -13,7 +14,8 @@ line, is dict.txt there. Letters are made small ones, and pairs with an undersco
 the words of the dictionary and all right words. How often the right one comes first, and is among
 the first ten, in percent: expected values where ties are drawn by lot, means over the splits and
 their deviation. ocr-stringdist, which takes 0.4 s for each, looks up 200 of each split.
-`transfer`: learned on one kind of words, used on another, beside what is learned
+`groups`: the words and misspellings of one half, grouped by `dedupe`; precision and recall of
+pairs. `transfer`: learned on one kind of words, used on another, beside what is learned
 on the same kind. Slips are drawn: a neighbouring key of a QWERTY keyboard in place of a letter or
 beside it, a letter left out, and two exchanged. `seconds`: of one thread.
 """
@@ -28,9 +30,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import hmean
 
 import d2ke
 from benchmarks import measure
+from benchmarks.records import pair_scores
 
 Pairs = list[tuple[str, str]]  # of wrong and right words
 Rows = Callable[[list[str]], np.ndarray]  # distances of some wrong words to all words
@@ -195,6 +199,26 @@ def transfer(options: argparse.Namespace, pairs: Pairs, words: list[str]) -> Non
         measure.row(used, other, *(f"{value:.1f}" for value in means))
 
 
+def groups(options: argparse.Namespace, pairs: Pairs, words: list[str]) -> None:
+    """Print how well `dedupe` finds the misspellings of each word among all of a split."""
+    measure.header("distance", "radius", "precision", "recall", "F1")
+    methods = {"levenshtein": (1, 2), "osa": (1, 2), "weighted_levenshtein": (8, 10, 12)}
+    for name, radius in ((name, radius) for name, radii in methods.items() for radius in radii):
+        scores = []
+        for seed in range(options.splits):
+            known, new = halves(pairs, seed)
+            costs = d2ke.learn_costs(*zip(*known, strict=True), symmetric=True)
+            words = sorted({word for pair in new for word in pair})
+            right = dict(new) | {right: right for _, right in new}
+            labels = np.unique([right[word] for word in words], return_inverse=True)[1]
+            params = costs if name == "weighted_levenshtein" else {}
+            duplicates = d2ke.dedupe(words, radius=radius, distance=(name, params))
+            scores.append(pair_scores(duplicates.labels, labels))
+        precision, recall = np.mean(scores, axis=0)
+        values = precision, recall, np.mean(hmean(scores, axis=1))
+        measure.row(name, radius, *(f"{value:.3f}" for value in values))
+
+
 def seconds(options: argparse.Namespace, pairs: Pairs, words: list[str]) -> None:
     """Print how long learning takes."""
     measure.header("pairs", "seconds")
@@ -209,7 +233,7 @@ def seconds(options: argparse.Namespace, pairs: Pairs, words: list[str]) -> None
 def main() -> None:
     """Print a table."""
     parser = measure.parser(__doc__)
-    parser.add_argument("what", choices=["accuracy", "transfer", "seconds"])
+    parser.add_argument("what", choices=["accuracy", "groups", "transfer", "seconds"])
     folder = Path(os.environ.get("D2KE_DATA", "."), "spelling")
     parser.add_argument("--pairs", type=Path, default=folder / "wikipedia.dat", metavar="FILE")
     parser.add_argument("--dictionary", type=Path, default=folder / "dict.txt", metavar="FILE")
@@ -220,7 +244,7 @@ def main() -> None:
     lines = options.dictionary.read_text("latin-1").split()
     words = sorted({*lines, *(right for _, right in pairs)})
     print(f"{len(pairs)} pairs, {len(words)} words\n")
-    run = {"accuracy": accuracies, "transfer": transfer, "seconds": seconds}
+    run = {"accuracy": accuracies, "groups": groups, "transfer": transfer, "seconds": seconds}
     run[options.what](options, pairs, words)
 
 

@@ -388,7 +388,7 @@ on a local disk.
         """\
 Learn what edits of letters cost, from two columns of a table: what was written, and what it should
 have been. At least 20 rows must differ. The costs are those of the distance weighted_levenshtein;
-neighbors, index and train take them by --costs.
+neighbors, index, dedupe and train take them by --costs.
 """,
         """\
   d2ke learn-costs pairs.csv --columns wrong,right --out costs.json
@@ -440,6 +440,8 @@ group, the row that is nearest to the others.
             }),
             ("--out", {"help": "where to write, .csv, .h5 or .hdf5"}),
             ("--distance", {"help": "of all columns (default: levenshtein for strings)"}),
+            "--parameter",
+            "--costs",
             ("--clean", {"metavar": "WHAT",
                          "help": "what does not count, of case,accents,punctuation,spaces"}),
             ("--threshold", {
@@ -470,7 +472,8 @@ group, the row that is nearest to the others.
             }),
         ],
         TABLES,
-        (("file", "the table"), ("pairs", "pairs"), ("groups", "the saved groups")),
+        (("file", "the table"), ("pairs", "pairs"), ("groups", "the saved groups"),
+         ("costs", "the costs")),
     ),
     _of_similarities(
         "cluster",

@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base.text import object_text
 from d2ke.cli.matrix_files import read_text
-from d2ke.cli.object_files import read_records, refuse
+from d2ke.cli.object_files import DISTANCE_OPTIONS, given_parameters, read_records, refuse
 from d2ke.cli.report import Section, picture, write_page
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
@@ -39,13 +39,13 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
     names = options.objects
     columns = ColumnNames(tuple(names), rows=options.ids)
     table = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
-    records, ids, labelled_pairs = table.objects, table.ids, None
+    records, ids, labelled_pairs, params = table.objects, table.ids, None, given_parameters(options)
     if options.pairs is not None:
         labelled_pairs = _read_pairs(Path(options.pairs), records, options.ids is not None, session)
     duplicates = linking.dedupe(
         records,
         radius=options.radius,
-        distance=dict.fromkeys(names, options.distance),
+        distance=dict.fromkeys(names, (options.distance, params)),
         clean=options.clean.split(",") if options.clean else (),
         threshold=0.5 if options.threshold is None else options.threshold,
         known=labelled_pairs,
@@ -71,8 +71,12 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
 
 def _assign(options: argparse.Namespace, session: Session) -> None:
     """Put the rows of a table into groups that were saved, and write a group for each row."""
-    learned = "objects", "radius", "distance", "clean", "threshold", "linkage", "pairs", "report"
-    refuse(options, learned, f"does not go with --with; {options.groups} has what was learned")
+    learned = "objects", "radius", "clean", "threshold", "linkage", "pairs", "report"
+    refuse(
+        options,
+        learned + DISTANCE_OPTIONS,
+        f"does not go with --with; {options.groups} has what was learned",
+    )
     duplicates = load_duplicates(options.groups)
     names = list(duplicates.basis.columns)
     columns = ColumnNames(tuple(names), rows=options.ids)

@@ -25,7 +25,7 @@ from d2ke.distances.problem import (
     Report,
     Transform,
 )
-from d2ke.distances.registry import usual_distance
+from d2ke.distances.registry import split_parameters, usual_distance
 from d2ke.objects.compatibility import in_order
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.record_packing import as_categories, pack_records
@@ -81,13 +81,9 @@ def _check_columns(
             f"'age': 'absolute'}}; got {distance!r}, and {names.x} is a table. If its rows are "
             "series, give an array of them, or pack(df, ids=, time=)",
         )
-    distances: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-    for name, entry in distance.items():
-        distances[name] = entry if type(entry) is tuple and len(entry) == 2 else (entry, {})
-        if not isinstance(distances[name][1], Mapping):
-            raise ArgumentTypeError(
-                f"distance[{name!r}]", f"must be a distance or (distance, dict), got {entry!r}"
-            )
+    distances = {
+        name: split_parameters(entry, f"distance[{name!r}]") for name, entry in distance.items()
+    }
     x = _compared(X, names.x, distances)
     y = x if Y is None else _compared(Y, names.y, distances)
     problems = {}

@@ -58,6 +58,14 @@ def find_distance(distance: Any) -> Distance:
     return BY_NAME[distance]
 
 
+def split_parameters(distance: Any, name: str) -> tuple[Any, Mapping[str, Any]]:
+    """Return the distance of a column and its parameters: both of ("dtw", {"window": 10})."""
+    pair = distance if type(distance) is tuple and len(distance) == 2 else (distance, {})
+    if not isinstance(pair[1], Mapping):
+        raise ArgumentTypeError(name, f"must be a distance or (distance, dict), got {distance!r}")
+    return pair
+
+
 def usual_distance(kind: str) -> str:
     """Return the default distance of a kind of objects."""
     return KINDS[kind].distance

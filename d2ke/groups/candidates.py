@@ -20,7 +20,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.text import listed
 from d2ke.distances.pairs import check_pairs, check_same_both_ways
 from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem
-from d2ke.distances.registry import usual_distance
+from d2ke.distances.registry import split_parameters, usual_distance
 from d2ke.groups.cleaning import check_cleaning, clean_column
 from d2ke.neighbors.lists import check_graph
 from d2ke.neighbors.runs import SearchOptions, find_within
@@ -314,11 +314,7 @@ def _compare(
         if column.kind == "missing":
             after = " after cleaning" if before.kind != "missing" else ""
             raise ArgumentTypeError(called, f"holds missing entries only{after}")
-    name, params = distance if type(distance) is tuple and len(distance) == 2 else (distance, {})
-    if not isinstance(params, Mapping):
-        raise ArgumentTypeError(
-            "distance", f"must be a distance or (distance, dict), got {distance!r}"
-        )
+    name, params = split_parameters(distance, "distance")
     if name == "equal":
         name, radius = None, EQUAL
     name = usual_distance(x.kind) if name is None else name

@@ -17,7 +17,13 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.labels import refuse_swapped
 from d2ke.distances.distance import Distance
-from d2ke.distances.registry import BY_NAME, check_kind, find_distance, usual_distance
+from d2ke.distances.registry import (
+    BY_NAME,
+    check_kind,
+    find_distance,
+    split_parameters,
+    usual_distance,
+)
 from d2ke.distances.strands import check_dna
 from d2ke.distances.string_rows import codes_of
 from d2ke.models.blocks import AnyBlock, check_blocks
@@ -181,8 +187,8 @@ def column_requests(records: Records, request: ModelRequest) -> dict[str, ModelR
             )
     if request.parameters:
         raise TypeError(
-            f"records have no parameters of one distance ({', '.join(request.parameters)}); "
-            "give blocks"
+            f"records have parameters by column: distance={{{names[0]!r}: "
+            f"('a distance', {dict(request.parameters)!r})}}"
         )
     chosen = {} if request.distance is None else request.distance
     if not isinstance(chosen, Mapping):
@@ -196,12 +202,13 @@ def column_requests(records: Records, request: ModelRequest) -> dict[str, ModelR
             raise ArgumentError("distance", f"names the column {name!r}; of objects are {names}")
     requests = {}
     for name in names:
-        blocks, distance = None, chosen.get(name)
+        blocks = None
+        distance, params = split_parameters(chosen.get(name), f"distance[{name!r}]")
         if request.blocks is not None:
             blocks = [block for block in request.blocks if block.column == name]
         elif distance is not None and not isinstance(distance, (list, tuple)):
             distance = [distance]
-        requests[name] = replace(ModelRequest.of(None, distance, None, {}), blocks=blocks)
+        requests[name] = replace(ModelRequest.of(None, distance, None, params), blocks=blocks)
         if len(records[name].rows):  # a sample of the records may have none
             with naming_rows(records[name].missing):
                 packed_objects(records[name].values, requests[name].distances, f"X[{name!r}]")

@@ -83,7 +83,8 @@ def d2ke_train(
         series; ``"dtw"`` alone compares whole series only. Series that only distances of sets
         compare are taken for sets. For a Python function, X may be a sequence of anything, and
         random objects are training objects. Several distances, such as ``["dtw", "msm", "twe"]``,
-        share R, side by side in one model; for records a dict, such as ``{"track": "dtw"}``.
+        share R, side by side in one model; for records a dict, such as ``{"track": "dtw"}`` or
+        ``{"track": ("dtw", {"window": 10})}``.
     R : int, optional
         Number of random objects of all blocks together; by default 17000 for series, 4000 for
         one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for sets and as many for

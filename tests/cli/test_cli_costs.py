@@ -51,6 +51,22 @@ def test_costs_of_a_file_are_those_of_python(folder, capsys):
     assert "substitution {210 entries}" in run(capsys, "inspect", "i.d2ke")
 
 
+def test_groups_by_costs(folder, capsys):
+    words = [*dict.fromkeys(WRONG + RIGHT), "bereave", "deceive", "defiant", "desperate"]
+    (folder / "words.csv").write_text("\n".join(["word", *words, ""]), "utf-8")
+    dedupe = "dedupe", "words.csv", "--objects", "word", "--radius", "6", "--out", "groups.csv"
+    assert "must be symmetric" in refused(capsys, *dedupe, "--costs", "costs.json")
+    run(capsys, *LEARN, "--symmetric")
+    run(capsys, *dedupe, "--costs", "costs.json", "--save", "groups.d2ke")
+    costs = d2ke.learn_costs(WRONG, RIGHT, symmetric=True)
+    groups = d2ke.dedupe(words, radius=6, distance=("weighted_levenshtein", costs))
+    assert [int(row["group"]) for row in rows("groups.csv")] == groups.labels.tolist()
+    again = d2ke.load_duplicates("groups.d2ke").assign({"word": words})
+    assert again.labels.tolist() == groups.labels.tolist()
+    assign = *dedupe[:2], *dedupe[-2:], "--with", "groups.d2ke", "--costs", "costs.json"
+    assert "does not go with --with" in refused(capsys, *assign)
+
+
 def test_options_of_learning(folder, capsys):
     out = run(capsys, *LEARN, "--symmetric", "--no-transposition")
     assert "costs of edits, learned from 25 pairs" in out

@@ -154,6 +154,9 @@ def test_distances_and_blocks_of_columns():
         "msm",
         "numbers",
     }
+    costs = {"mismatch": 0.5}
+    model = d2ke.d2ke_train(y, data, distance={"a": ("weighted_levenshtein", costs)}, R=8)
+    assert "weighted_levenshtein (mismatch=0.5)" in {block.describe() for block in model.blocks}
     mine = d2ke.Block("mine", "levenshtein", d2ke.samplers.training_objects, 8, column="a")
     model = d2ke.d2ke_train(y, data, blocks=[mine])
     assert model.blocks[0].name == "mine"
@@ -169,8 +172,10 @@ DATA = {"a": ["ab", "ba"] * 6, "x": np.arange(12.0)}
         ({"x": np.arange(12.0)}, {}, "X has no column of objects among its 1"),
         ({**DATA, "z": [1]}, {}, r"X\['z'\] has 1 rows, but X\['a'\] has 12"),
         (DATA, {"distance": {"b": "dtw"}}, "distance names the column 'b'"),
+        (DATA, {"distance": {"a": ("levenshtein", 2)}}, r"distance\['a'\] must be a distance or"),
+        (DATA, {"distance": {"a": ("levenshtein", {"window": 2})}}, "has no parameter 'window'"),
         ({**DATA, "b": ["x"] * 12}, {"distance": "levenshtein"}, "must say of which column"),
-        (DATA, {"window": 3}, "records have no parameters of one distance"),
+        (DATA, {"window": 3}, r"records have parameters by column: distance=\{'a': "),
         (
             DATA,
             {"blocks": [d2ke.Block("b", "dtw", d2ke.samplers.training_objects, 4)]},
