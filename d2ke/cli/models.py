@@ -222,19 +222,18 @@ def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:
 
 
 def _print_confusion(true: np.ndarray, predicted: np.ndarray, session: Session) -> None:
-    """Report the confusion matrix; of many classes, the pairs that are confused most."""
+    """Report the confusion matrix or, if it is wide, the pairs that are confused most."""
     names, counts = confusion(true, predicted)
-    max_classes = 20
-    if len(names) > max_classes:
-        wrong = counts * (1 - np.eye(len(names), dtype=np.int64))
-        for place in np.argsort(-wrong, axis=None, kind="stable")[:max_classes]:
-            i, j = np.unravel_index(place, wrong.shape)
-            if wrong[i, j]:
-                session.report(f"  {names[i]} taken for {names[j]}: {wrong[i, j]}")
-        return
     words = [str(name) for name in names]
     width = max(len("true"), *map(len, words))
     cell = max(*map(len, words), len(str(counts.max())))
+    if width + (cell + 2) * len(words) > 100:
+        wrong = counts * (1 - np.eye(len(names), dtype=np.int64))
+        for index in np.argsort(-wrong, axis=None, kind="stable")[:20]:
+            i, j = np.unravel_index(index, wrong.shape)
+            if wrong[i, j]:
+                session.report(f"  {names[i]} taken for {names[j]}: {wrong[i, j]}")
+        return
     session.report("confusion (rows true, columns predicted):")
     session.report(" " * width + "".join(f"  {word:>{cell}}" for word in words))
     for word, row in zip(words, counts, strict=True):

@@ -157,7 +157,8 @@ class _Tables:
                     raise Damaged(f"it lists {len(archive.namelist())} of {n} files")
         roots = [name for name in self._texts if name.endswith(_EDGES)]
         if len(roots) != 1:
-            raise ValueError(f"{path} must have one file NAME{_EDGES}, got {len(roots)}")
+            how = "; the name of a zipped table ends in .csv.zip" * path.is_file()
+            raise ValueError(f"{path} must have one file NAME{_EDGES}, got {len(roots)}{how}")
         self._path, self._prefix = path, roots[0].removesuffix(_EDGES)
 
     def name(self, name: str) -> str:

@@ -390,6 +390,8 @@ def _format_of(file: Any) -> str:
     packed = [end + more for end, row in _FORMATS.items() if row.packed for more in (".gz", ".zip")]
     suffix = next((end for end in (*packed, *_FORMATS) if end and name.endswith(end)), "")
     suffix = suffix.removesuffix(".gz").removesuffix(".zip") or suffix
+    if name.endswith(("_train", "_test")):  # of the UCR archive, before 2018
+        suffix = ".txt"
     if not suffix:
         ends = ", ".join(filter(None, _FORMATS))
         raise ValueError(f"{path} must end in {ends}; pandas writes other tables as .parquet")

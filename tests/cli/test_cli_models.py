@@ -25,6 +25,8 @@ from model_file_cases import (
 
 import d2ke
 from d2ke.cli.main import main
+from d2ke.cli.models import _print_confusion
+from d2ke.cli.session import Session
 from d2ke.io import load_features, read_objects
 from d2ke.models.persistence import load_model
 
@@ -205,3 +207,13 @@ def test_classes_of_one_object_each(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "next: d2ke train" in text
     assert "no model" not in text
+
+
+def test_a_wide_confusion_matrix_becomes_pairs():
+    names = np.array([f"a long name of a class, {i}" for i in range(5)])
+    lines = []
+    _print_confusion(names, names[[1, 1, 2, 3, 4]], Session(report=lines.append))
+    assert lines == [f"  {names[0]} taken for {names[1]}: 1"]
+    lines.clear()
+    _print_confusion(np.arange(20), np.arange(20), Session(report=lines.append))
+    assert len(lines) == 22

@@ -58,7 +58,7 @@ def test_series_of_their_lengths(tmp_path_factory, rows, form):
     ],
 )
 def test_other_writings(put, text):
-    for name in ("X_TRAIN.tsv", "x_test.TSV", "a.txt"):
+    for name in ("X_TRAIN.tsv", "x_test.TSV", "a.txt", "Gun_Point_TRAIN"):
         objects, labels = read_objects(put(text, name))
         assert objects == pack([[0.5, 1.5], [2.0, 3.0]])
         assert (labels.tolist(), labels.dtype) == ([1, -1], np.int64)
