@@ -60,6 +60,6 @@ def clean_column(column: Column, steps: frozenset[str]) -> Column:
     if steps & {"punctuation", "spaces"}:
         texts = [" ".join(text.split()) for text in texts]
     missing[column.rows] = [not text for text in texts]
-    kept = [text for text in texts if text]
-    values = with_fields(pack(kept), kind=column.kind) if kept else None
+    texts = list(filter(None, texts))
+    values = with_fields(pack(texts), kind=column.kind) if texts else None
     return Column(values, np.asarray(missing))

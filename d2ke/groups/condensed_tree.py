@@ -12,9 +12,9 @@ import numpy as np
 class CondensedTree(NamedTuple):
     """Clusters of single linkage that keep their number while single objects fall out of them.
 
-    `parents`, `births` (1 / height) and `sizes` are those of clusters; cluster 0 has all objects,
-    and a cluster comes after its parent. `clusters` and `levels` hold the cluster from which each
-    object falls out, and the 1 / height at which it does.
+    Each cluster has a parent, a birth (1 / height) and a size; cluster 0 has all objects, and a
+    cluster comes after its parent. Object i falls out of cluster `clusters[i]` at `levels[i]`, a
+    1 / height.
     """
 
     parents: np.ndarray
@@ -62,7 +62,7 @@ def condense(Z: np.ndarray, min_cluster_size: int) -> CondensedTree:
 
 
 def most_excess(tree: CondensedTree, epsilon: float) -> np.ndarray:
-    """Return which clusters to take: those of most excess of mass, never all objects.
+    """Return a mask of the clusters with the most excess of mass; never cluster 0.
 
     Clusters that are split off below the height `epsilon` are replaced by the nearest cluster
     above them that is split off higher.
@@ -72,40 +72,40 @@ def most_excess(tree: CondensedTree, epsilon: float) -> np.ndarray:
     mass = np.bincount(clusters, levels - births[clusters], count)
     np.add.at(mass, parents[1:], (births[1:] - births[parents[1:]]) * sizes[1:])
     below = np.zeros(count)
-    chosen = np.ones(count, bool)
+    selected = np.ones(count, bool)
     for c in range(count - 1, 0, -1):
         if below[c] > mass[c]:
-            chosen[c] = False
+            selected[c] = False
         below[parents[c]] += max(mass[c], below[c])
-    chosen[0] = False
-    _only_highest(parents, chosen)
+    selected[0] = False
+    _only_highest(parents, selected)
     if epsilon > 0:
-        for c in np.flatnonzero(chosen).tolist():
+        for c in np.flatnonzero(selected).tolist():
             at = c
             if births[c] > 1 / epsilon:
                 while parents[at] > 0 and births[at] >= 1 / epsilon:
                     at = int(parents[at])
-            chosen[c], chosen[at] = False, True
-        _only_highest(parents, chosen)
-    return chosen
+            selected[c], selected[at] = False, True
+        _only_highest(parents, selected)
+    return selected
 
 
-def _only_highest(parents: np.ndarray, chosen: np.ndarray) -> None:
-    """Leave out the clusters that are parts of chosen ones."""
+def _only_highest(parents: np.ndarray, selected: np.ndarray) -> None:
+    """Deselect the clusters that lie inside selected ones."""
     inside = np.zeros(len(parents), bool)
     for c in range(1, len(parents)):
-        inside[c] = inside[parents[c]] or chosen[parents[c]]
-        chosen[c] &= not inside[c]
+        inside[c] = inside[parents[c]] or selected[parents[c]]
+        selected[c] &= not inside[c]
 
 
-def label(tree: CondensedTree, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the chosen cluster of each object, -1 for none, and how firmly it belongs to it."""
+def label(tree: CondensedTree, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the selected cluster of each object, -1 for none, and how firmly it belongs to it."""
     deepest = np.zeros(len(tree.parents))
     np.maximum.at(deepest, tree.clusters, tree.levels)
     np.maximum.at(deepest, tree.parents[1:], tree.births[1:])
     owner = np.full(len(tree.parents), -1)
     for c in range(1, len(owner)):
-        owner[c] = c if chosen[c] else owner[tree.parents[c]]
+        owner[c] = c if selected[c] else owner[tree.parents[c]]
     labels = owner[tree.clusters]
     inside = labels >= 0
     highest, level = deepest[labels[inside]], tree.levels[inside]

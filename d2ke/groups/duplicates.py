@@ -76,7 +76,7 @@ class Duplicates:
         examples = rows.firsts[group_medoids(labels, counted, labels[i] == labels[j], distances)]
         apart = i != j
         pairs, distances = np.sort(rows.firsts[basis.pairs[apart]], axis=1), distances[apart]
-        order = np.argsort(pairs @ [len(rows.numbers), 1])  # those of new rows come last in a basis
+        order = np.argsort(pairs @ [len(rows.numbers), 1])  # a basis has new rows last
         pairs, distances = pairs[order], distances[order]
         return cls(labels[rows.numbers], examples, threshold, pairs, distances, weights, basis)
 

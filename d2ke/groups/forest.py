@@ -72,8 +72,8 @@ class Forest:
         _, first = np.unique(ends[0] * self.count + ends[1], return_index=True)
         first = np.sort(first[ends[0][first] != ends[1][first]])
         ordered = ordered.take(first)
-        kept = minimum_spanning_tree(self._graph(ordered, np.arange(1.0, len(first) + 1))).data
-        return ordered.take(np.sort(kept.astype(np.int64)) - 1)
+        ranks = minimum_spanning_tree(self._graph(ordered, np.arange(1.0, len(first) + 1))).data
+        return ordered.take(np.sort(ranks.astype(np.int64)) - 1)
 
     def outside(self) -> np.ndarray:
         """Return the objects that are not in the largest component."""

@@ -218,9 +218,9 @@ def dense_find(search: NeighborSearch, cores: np.ndarray | None) -> Find:
 def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | None) -> None:
     """Join all components to the largest, the nearest first, each distance once (Prim)."""
     pairs, joined = search.pairs, []
-    kept = 0.75  # of the columns are wanted, or they are copied
+    compact_below = 0.75  # copy the columns when a smaller share is alive
     if isinstance(pairs.x, list):
-        pairs, kept = numbered(pairs), 1
+        pairs, compact_below = numbered(pairs), 1
     left = forest.outside()
     lowest, other = np.full(len(left), np.inf), np.full(len(left), _NONE)
     columns, labels = take(pairs.x, left), forest.labels[left]
@@ -251,7 +251,7 @@ def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | Non
         now = alive & (labels == labels[tied[best]])
         members = left[now]
         alive &= ~now
-        if alive.sum() < kept * len(alive):
+        if alive.sum() < compact_below * len(alive):
             left, lowest, other, labels = left[alive], lowest[alive], other[alive], labels[alive]
             columns, alive = take(pairs.x, left), np.ones(len(left), bool)
     if joined:

@@ -41,8 +41,8 @@ class HDBSCANClusters:
     core_distances : ndarray, shape (n,)
         Distances to the `min_samples`-th nearest other object.
     tree : SpanningTree
-        The minimum spanning tree of the mutual reachability distances. Among equal ones, those
-        of equal objects come first.
+        The minimum spanning tree of the mutual reachability distances. Among ties, equal objects
+        come first.
     """
 
     labels: NDArray[np.int64] = field(repr=False)
@@ -140,8 +140,8 @@ def hdbscan(
             more = 0 if strings.applies(search) else 3  # for the first edges of the tree
             lists = nearest_lists(replace(search, k=min(min_samples + more, n - 1)))
             before = np.cumsum(counts[lists.indices], axis=1) + counts[:, None] - 1
-            place = np.argmax(before >= min_samples, axis=1)[:, None]
-            cores = np.take_along_axis(lists.distances, place, axis=1)[:, 0]
+            position = np.argmax(before >= min_samples, axis=1)[:, None]
+            cores = np.take_along_axis(lists.distances, position, axis=1)[:, 0]
             cores[counts > min_samples] = 0
             grow(search, forest, cores, lists)
     tree = tree_of(_with_copies(forest.tree(), cores, pairs, copies), dtype)
@@ -160,9 +160,9 @@ def hdbscan(
 
 
 def _with_copies(edges: Edges, cores: np.ndarray, pairs: PairwiseProblem, copies: Copies) -> Edges:
-    """Link equal objects first among equal weights, in the tree of the distinct objects.
+    """Add the edges of equal objects to a tree; among equal weights they come first.
 
-    Or in that of all objects, if equal ones had to be searched too.
+    The tree links the distinct objects or, if equal ones had to be searched too, all objects.
     """
     if not copies and not (copies := find_copies(pairs.x)):
         return edges

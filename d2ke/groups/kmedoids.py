@@ -35,7 +35,7 @@ class MedoidClusters:
     ----------
     medoids : ndarray of int64, shape (n_clusters,)
         Positions of the medoids in X, in increasing order; fewer than k if fewer
-        objects are at distances above 0 from each other. The first of equal objects is taken.
+        objects are at distances above 0 from each other; of equal objects the first.
     labels : ndarray of int64, shape (n,)
         The nearest medoid of each object: ``medoids[labels]``; the first of equally near ones.
     distances : ndarray, shape (n,)
@@ -143,8 +143,8 @@ def kmedoids(
     for _ in stages(range(n_samples), "samples", progress):
         sample = rng.choice(n, sample_size, replace=False)
         first = best if len(best) else sample[:count]
-        others = sample[~np.isin(sample, first)]
-        sample = np.concatenate([first, others[: sample_size - count]])
+        new = sample[~np.isin(sample, first)][: sample_size - count]
+        sample = np.concatenate([first, new])
         medoids = _medoids(search, copies, np.sort(sample), first)
         loss = float((_assign(search, medoids)[1] * copies.counts).sum(dtype=np.float64))
         if loss < lowest:
@@ -179,14 +179,14 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
     if k == 1:
         return np.einsum("i,ij->j", weights, D, dtype=np.float64).argmin(keepdims=True)
     near, second, nearest, following = _two_nearest(D[medoids])
-    chosen = np.zeros(n, bool)
-    chosen[medoids] = True
+    is_medoid = np.zeros(n, bool)
+    is_medoid[medoids] = True
     lost = np.bincount(near, weights * (following - nearest), k)
     rounding = 1e-12  # of the loss
     smallest_gain = rounding * (weights * nearest).sum()
     candidate, n_tried = 0, 0
     while n_tried < n:
-        if not chosen[candidate]:
+        if not is_medoid[candidate]:
             row = D[candidate]
             at = np.flatnonzero(row < following)
             nearer, theirs = row[at], nearest[at]
@@ -195,7 +195,7 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
             change = lost + np.bincount(near[at], more, k)
             worst = int(change.argmin())
             if change[worst] + gained < -smallest_gain:
-                chosen[medoids[worst]], chosen[candidate] = False, True
+                is_medoid[medoids[worst]], is_medoid[candidate] = False, True
                 medoids[worst] = candidate
                 again = (near == worst) | (second == worst)
                 first = ~again & (row < nearest)

@@ -54,7 +54,7 @@ class Linkage(NamedTuple):
         """Return the log-odds of pairs of groups, from the log-odds of pairs of distinct rows.
 
         Pair k of distinct rows stands for `counts[k]` pairs of rows, in the pair of groups
-        `groups[k]`, which has `totals[groups[k]]` pairs of rows. The others count as `floor`.
+        `groups[k]`, which has `totals[groups[k]]` pairs of rows. All other pairs count as `floor`.
         """
         n = len(totals)
         if self.name == "average":
