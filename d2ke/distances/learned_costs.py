@@ -159,6 +159,8 @@ def learn_costs(
     TypeError, ValueError
         No strings, or strings of different letters; unequal numbers; an empty string; fewer than
         20 pairs that differ; weights that are negative.
+    MemoryError
+        Too many letters, or strings that are too long.
 
     See Also
     --------

@@ -150,7 +150,8 @@ class PairwiseProblem:
     ) -> np.ndarray:
         """Return the distances of a block, by default in the dtype of the result."""
         out = np.empty((len(block.x), len(block.y)), dtype or self.dtype)
-        self.compile(block).run(out, n_threads)
+        if out.size:  # kernels take objects on both sides
+            self.compile(block).run(out, n_threads)
         return out
 
     def compiled(self) -> CompiledPairs:

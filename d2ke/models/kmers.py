@@ -480,7 +480,8 @@ def _features(counts: Any, form: str, units: np.ndarray) -> Any:
 
 def _moments(S: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of the columns of a sparse matrix."""
-    sums = [np.bincount(S.indices, S.data**power, S.shape[1]) for power in (1, 2)]
+    values = S.data.astype(np.float64)  # squares rounded to float32 would differ from the mean's
+    sums = [np.bincount(S.indices, values**power, S.shape[1]) for power in (1, 2)]
     mean, squares = np.array(sums) / S.shape[0]
     deviation = np.sqrt(np.maximum(squares - mean**2, 0))
     deviation[deviation < 1e-6 * mean] = 0  # rounding

@@ -38,6 +38,7 @@ ELSEWHERE = {
         "neighbor_lists",
         "refine",
         "simplex_qp",
+        "transducer",
         "trust_region",
         "user",
         "windows",

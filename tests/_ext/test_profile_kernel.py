@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
@@ -76,6 +76,9 @@ def naive(x, y, length, normalize, zone, k):
 def test_the_nearest_are_those_of_all_pairs(
     seed, dim, length, style, normalize, k, exclusion, join
 ):
+    # All normalised windows of two values are +-(1, -1): rounding chooses among ties, and after
+    # another choice other windows are too near for the next one.
+    assume(not (normalize and length == 2 and k > 1))
     rng = np.random.default_rng(seed)
     sizes = length + rng.integers(0, 150, 2)
     x, y = (rng.normal(size=(n, dim)) for n in sizes)

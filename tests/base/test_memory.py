@@ -71,6 +71,11 @@ CASES = {
     "d2ke_transform": (transform, "write_features"),
     "d2ke_features": (lambda _: d2ke.d2ke_features(flat(4000, 4000), 1.0), "out=D"),
     "nearest": (lambda _: d2ke.nearest(objects(MANY), k=9999, distance="dtw"), "part of X"),
+    "Index": (lambda _: d2ke.Index(words(500)).nearest(words(500), k=250), "part of X"),
+    "learn_costs": (
+        lambda _: d2ke.learn_costs(*[[chr(i) for i in range(n, n + 300)] for n in (400, 700)]),
+        "rarest letters",
+    ),
     "search": (
         lambda _: d2ke.search([0, 1] * 4500, words(9000), "rsm", distance="levenshtein"),
         "fewer objects",
@@ -148,7 +153,8 @@ CASES = {
 BYTES = {  # entries times the bytes of each
     "distance_matrix": 4 * MANY**2, "d2ke_embed": 4 * MANY**2, "rsm_embed": 4 * MANY**2,
     "d2ke_gram": 4 * MANY**2 + 2 * 8 * MANY, "d2ke_transform": 4 * 4000 * 18,
-    "d2ke_features": 8 * 4000**2, "nearest": (8 + 40) * 9999 * MANY, "search": 108 * 512 * 2000,
+    "d2ke_features": 8 * 4000**2, "nearest": (8 + 40) * 9999 * MANY,
+    "Index": (8 + 40) * 500 * 250, "search": 108 * 512 * 2000,
     "search_knn": 8 * 9000**2, "search_within": 4 * 1000**2, "dsk_gram": 8 * 4000**2,
     "gdk_led": 40 * 4000**2, "psd_split": 32 * 4000**2, "SpectrumRepair": 32 * 4000**2,
     "kernel_distance_matrix": 24 * 3000**2, "kernel_features": 16 * 2000 * 10**5,

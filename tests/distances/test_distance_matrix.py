@@ -12,6 +12,8 @@ from reference import same_bits
 
 import d2ke
 from d2ke.distances import matrix, registry
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import PairBlock
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
@@ -55,6 +57,14 @@ def test_reference(isa, name, dtype):
     close = reference.ROUNDING.get(name, 0)
     rtol = close or (1e-12 if dtype == np.float64 else 1e-5)
     np.testing.assert_allclose(D, wanted, rtol, atol=close)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_objects_have_no_distances(name):
+    X, Y = case(name, np.float64, 3, 2)
+    pairs = check_pairs(X, Y, name, reference.given(name))
+    assert pairs.distances(PairBlock(X, Y[:0]), 1).shape == (3, 0)
+    assert pairs.distances(PairBlock(X[:0], Y), 1).shape == (0, 2)
 
 
 def with_gaps(objects):

@@ -108,7 +108,7 @@ def test_files_estimators_and_cleaning(tmp_path):
     packed = d2ke.pack(PATHS, kind="paths")
     d2ke.io.save_mat(tmp_path / "x.mat", {"X": PATHS, "packed": packed})
     assert d2ke.io.load_objects(tmp_path / "x.mat", "X", kind="paths") == packed
-    (tmp_path / "x.txt").write_text("\n".join(PATHS))
+    (tmp_path / "x.txt").write_text("\n".join(PATHS), "utf-8")
     assert d2ke.io.read_objects(tmp_path / "x.txt", kind="paths")[0] == packed
     estimators = pytest.importorskip("d2ke.estimators")
     classifier = estimators.D2KEClassifier(R=16).fit(packed, Y)
