@@ -123,8 +123,8 @@ def console(command: Callable[[], int] = main) -> None:
         # PYTHONUNBUFFERED, text that a pipe refused would be forgotten.
         sys.stdout.reconfigure(errors="backslashreplace")
         if sys.stdout.write_through:
-            held = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False))
-            sys.stdout = io.TextIOWrapper(held, sys.stdout.encoding, "backslashreplace")
+            buffer = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False))
+            sys.stdout = io.TextIOWrapper(buffer, sys.stdout.encoding, "backslashreplace")
     status = command()
     if status == 130:
         # Threads may still be inside a long library call; do not wait for it.

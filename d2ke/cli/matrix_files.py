@@ -213,7 +213,7 @@ def plain_labels(name: str, value: Any) -> np.ndarray:
 
 def _numbers(name: str, labels: np.ndarray) -> np.ndarray:
     missing = np.isnan(labels.astype(np.float64))
-    whole = labels[~missing].astype(np.int64)
-    if (whole != labels[~missing]).any():
+    integers = labels[~missing].astype(np.int64)
+    if (integers != labels[~missing]).any():
         raise InputError(f"{name} must hold integers or strings as labels")
     return labels.astype(np.float64) if missing.any() else labels.astype(np.int64)

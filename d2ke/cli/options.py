@@ -47,7 +47,7 @@ def parameter(text: str) -> tuple[str, Any]:
 
 
 def radii(text: str) -> float | dict[str, float]:
-    """Return a number, or those of columns."""
+    """Return one radius, or a radius for each named column."""
     if "=" not in text:
         return float(radius(text))
     return {name: radius(str(value)) for name, value in map(parameter, between_commas(text))}

@@ -66,8 +66,8 @@ def in_options(error: BaseException | str) -> str:
     if isinstance(error, (ArgumentError, ArgumentTypeError)) and error.argument in OPTIONS:
         return f"{error.argument} ({OPTIONS[error.argument]}) {error.problem}"
     text = str(error)
-    for given in ("task='regression'", "task='classification'", "missing='interpolate'"):
-        text = text.replace(given, f"--{given.replace('=', ' ').replace(chr(39), '')}")
+    for argument in ("task='regression'", "task='classification'", "missing='interpolate'"):
+        text = text.replace(argument, f"--{argument.replace('=', ' ').replace(chr(39), '')}")
     text = text.replace("say so (series)", "say so (--series)")
     # Advice on how to read matrices, which is about X or a file.
     return f"{text}; the option is --channels-first" if "channels_first=" in text else text

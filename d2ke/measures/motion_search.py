@@ -253,10 +253,10 @@ class MotionSearch:
             weights = lengths(vectors)
             total = np.cumsum(weights)
             marks = (np.arange(count) + self.rng.random()) * (total[-1] / count)
-            places = np.searchsorted(total, marks, side="right")
-            chosen, times = np.unique(places, return_counts=True)
-            factors = times * (total[-1] / count) / weights[chosen]
-            return points[chosen], vectors[chosen] * factors[:, None]
+            indices = np.searchsorted(total, marks, side="right")
+            distinct, times = np.unique(indices, return_counts=True)
+            factors = times * (total[-1] / count) / weights[distinct]
+            return points[distinct], vectors[distinct] * factors[:, None]
 
         return pair.mapped(sample, pair.sigma)
 

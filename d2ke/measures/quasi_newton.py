@@ -17,7 +17,7 @@ from d2ke.measures.cell_columns import CellColumns
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two measures with a kernel's scale: p in its place, and q relative to its own centre."""
+    """Two measures with a kernel's scale: p as given, and q relative to its own centre."""
 
     p: np.ndarray
     u: np.ndarray
@@ -76,8 +76,8 @@ class Maxima(NamedTuple):
 class Sums(NamedTuple):
     """The sums of which kappa and its slopes are made, for some motions.
 
-    `potentials` has the shape (C, m, 1 + d, r): the field of P at each moved point of Q, and that
-    of P times each coordinate. `weight` are the terms of kappa, (C, m).
+    `potentials` has the shape (C, m, 1 + d, r): the field of P at each moved point of Q, and the
+    field of P times each coordinate. `weight` are the terms of kappa, (C, m).
     """
 
     rotated: np.ndarray
@@ -176,7 +176,7 @@ class Ascent:
     def _initial_inverses(self, R: np.ndarray) -> np.ndarray:
         """Return inverse Hessians, exact where every q coincides with its only near p.
 
-        The step with it is that of the mean shift, a weighted Procrustes problem.
+        Its step is the step of the mean shift, a weighted Procrustes problem.
         """
         C, d, _ = R.shape
         blocks = []
@@ -261,18 +261,21 @@ class Ascent:
             step[bad] *= np.clip(top, 0.1, 0.5)
             length = np.sqrt(np.square(directions[bad]).sum(axis=1)) * step[bad]
             active[bad[length <= tolerance]] = False
-            kept = which[good]
-            if not kept.size:
+            moved = which[good]
+            if not moved.size:
                 continue
             self._learn(
-                inverse, kept, steps[good], (slopes[kept] - new_slopes[good]) / scale[kept, None]
+                inverse,
+                moved,
+                steps[good],
+                (slopes[moved] - new_slopes[good]) / scale[moved, None],
             )
-            R[kept], t[kept] = R_new[good], t_new[good]
-            values[kept], slopes[kept] = new[good], new_slopes[good]
+            R[moved], t[moved] = R_new[good], t_new[good]
+            values[moved], slopes[moved] = new[good], new_slopes[good]
             # The Hessian is in units of kappa: rescale where kappa has more than doubled.
-            grown = kept[np.abs(values[kept]) / scale[kept] > 2]
-            scale[grown] = np.abs(values[grown])
-            search_directions(kept)
+            rescaled = moved[np.abs(values[moved]) / scale[moved] > 2]
+            scale[rescaled] = np.abs(values[rescaled])
+            search_directions(moved)
         return Maxima(Motions(R, t), values, inverse)
 
     @staticmethod
