@@ -49,7 +49,7 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : str
-        The data set: a key of `REGISTRY`, which are those of the table in `d2ke.datasets`, or
+        The data set: a key of `REGISTRY`, see the table in `d2ke.datasets`, or
         ``"digits"`` for ``"digits-str8"``.
 
     Returns

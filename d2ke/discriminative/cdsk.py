@@ -176,7 +176,7 @@ def cdsk(
       the weights at a border, the larger the cut, but also D. So the cut gets less weight.
     - Weights go half of the way in each round, as two solutions otherwise alternate.
     - smoothing: without it, a few outliers become one of two clusters. Among many clusters some
-      may be small rightly; smoothing would then hide large ones.
+      may be small rightly; smoothing would then hide the others.
 
     Features take O(n R) memory, and time O(n R) for each of some hundred products in a round.
 

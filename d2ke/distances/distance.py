@@ -62,7 +62,7 @@ class Distance:
     columns : callable, optional
         ``columns(y, **parameters)`` prepares y once, for rows x that come in many calls: it returns
         a function of x, objects with the letters or channels of y, that returns the compiled form,
-        or None where `prepare` is needed.
+        or None if `prepare` is needed.
     missing : callable, optional
         ``missing(**parameters)``: whether vectors may be missing (NaN) with these checked
         parameters; without it they are refused.

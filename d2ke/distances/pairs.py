@@ -54,7 +54,7 @@ def check_pairs(
 
     Functions of this package call it instead of `distance_matrix`:
     ``check_pairs(x, y, distance, params).compiled().run(out, n_threads)``. Packed objects are only
-    checked for what the distance requires of them.
+    checked for requirements of the distance.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def add_kind(
     like : {"strings", "series", "sets"} or str
         The kind as which the objects are stored, drawn, explained, and compared.
     distance : str, optional
-        The distance where the user names none. Default: that of `like`.
+        The distance where the user names none. Default: as for `like`.
 
     Raises
     ------

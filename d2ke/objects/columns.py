@@ -52,7 +52,7 @@ def type_column(
     Raises
     ------
     TypeError, ValueError
-        No column, or text that is not what is needed.
+        No column, or text of another kind than needed.
     """
     typed = _type_fields(items, needed) if isinstance(items, Fields) else _type(items, name)
     typed = replace(typed, name=name, where=where)

@@ -22,7 +22,7 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
 
     Series and sets of a cluster are drawn over each other, its medoid in full colour; strings are
     written below each other, the medoid first. Sets of more than two coordinates are drawn by the
-    principal components of the panel. At most the first objects of a cluster are drawn.
+    principal components of the panel. Only the first objects of a large cluster are drawn.
 
     Parameters
     ----------
