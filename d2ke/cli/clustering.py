@@ -80,8 +80,8 @@ def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
     rows, columns = linear_sum_assignment(counts, maximize=True)
     colours = np.full(n_clusters, -1)
     colours[rows] = columns
-    left = colours < 0
-    colours[left] = n_classes + np.arange(left.sum())
+    unmatched = colours < 0
+    colours[unmatched] = n_classes + np.arange(unmatched.sum())
     return colours
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_EXPLAINED = 6
-_TELLING_TEXT = (
+_DISCRIMINATIVE_TEXT = (
     "The random objects that count most for a class. An object that is nearer to one of them than "
     "usual, by one standard deviation, gains this much in the decision value.",
     "The random objects that count most. The prediction for an object that is nearer to one of "
@@ -76,8 +76,8 @@ def write_report(
             "importance", importance_by_halves, Z, labels, model, by, session.n_threads
         )
         sections.append(_importance(importances, by, model.task))
-    if telling := discriminative_objects(model, limit=3):
-        sections.append(_telling(telling, data[1], names))
+    if entries := discriminative_objects(model, limit=3):
+        sections.append(_discriminative(entries, data[1], names))
     # The first objects of a few classes.
     first = np.unique(labels, return_index=True)[1]
     few = np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))
@@ -134,7 +134,7 @@ def _importance(importances: Sequence[Importance], by: str, task: Task) -> Secti
     )
 
 
-def _telling(
+def _discriminative(
     entries: Sequence[DiscriminativeObject], labels: np.ndarray, names: np.ndarray
 ) -> Section:
     """Return the section of the most discriminative random objects."""
@@ -154,7 +154,7 @@ def _telling(
         ])  # fmt: skip
     return Section(
         "What the model listens to",
-        _TELLING_TEXT[entries[0].label is None],
+        _DISCRIMINATIVE_TEXT[entries[0].label is None],
         columns=[
             *["class"] * (entries[0].label is not None),
             "random object",

@@ -182,15 +182,15 @@ def row_tasks(name: str, values: Any, x: Partitions) -> list[Any]:
     if x.has_lengths and len(values) != sum(x.lengths):
         n = int(sum(x.lengths))
         raise ArgumentError(name, f"has {len(values)} labels, but X has {n} rows")
-    every, starts = shared(values), x.starts()
-    return [later(partial(_cut, name, i), every, starts) for i in range(len(x.partitions))]
+    shared_values, starts = shared(values), x.starts()
+    return [later(partial(_cut, name, i), shared_values, starts) for i in range(len(x.partitions))]
 
 
-def _cut(name: str, i: int, every: Any, starts: np.ndarray) -> Any:
-    if len(every) != starts[-1]:
-        raise ArgumentError(name, f"has {len(every)} labels, but X has {starts[-1]} rows")
-    every = every.iloc if hasattr(every, "iloc") else every  # of pandas
-    return every[starts[i] : starts[i + 1]]
+def _cut(name: str, i: int, values: Any, starts: np.ndarray) -> Any:
+    if len(values) != starts[-1]:
+        raise ArgumentError(name, f"has {len(values)} labels, but X has {starts[-1]} rows")
+    values = values.iloc if hasattr(values, "iloc") else values  # of pandas
+    return values[starts[i] : starts[i + 1]]
 
 
 def _read(name: str, kind: str | None, anything: bool, rows: float, items: Any) -> Any:

@@ -153,11 +153,11 @@ class PartitionedData:
     def sample(self, rows: np.ndarray) -> Sample:
         """Return the objects of some rows."""
         cuts = np.split(rows, np.searchsorted(rows, self._bounds[1:-1]))
-        taken = [
+        samples = [
             later(Chunk.sample, chunk, indices, where=where)
             for (where, chunk), indices in zip(self._chunks(), cuts, strict=True)
         ]
-        return tree(taken, _join_samples).compute()
+        return tree(samples, _join_samples).compute()
 
     def sum(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return the merged results of a function of each partition."""

@@ -91,7 +91,7 @@ def _keys(rows: Any) -> list[bytes]:
         return [_hash(columns[a:b].tobytes() + sparse.data[a:b].tobytes()) for a, b in bounds]
     rows = np.asarray(rows)
     blocks = row_blocks(rows.shape)
-    return [_hash(row.tobytes()) for each in blocks for row in rows[each].astype(np.float64) + 0.0]
+    return [_hash(row.tobytes()) for span in blocks for row in rows[span].astype(np.float64) + 0.0]
 
 
 def _hash(values: bytes) -> bytes:

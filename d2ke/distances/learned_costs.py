@@ -110,7 +110,7 @@ class LearnedCosts(Mapping[str, Any]):
     def to_frame(self) -> Any:
         """Return a data frame of pandas with the columns edit, wrong, right and cost.
 
-        The rows are `edits`.
+        Its rows are the `edits`.
         """
         try:
             pandas = importlib.import_module("pandas")

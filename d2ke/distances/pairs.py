@@ -111,9 +111,7 @@ def check_same_both_ways(pairs: PairwiseProblem) -> None:
     if pairs.same:
         return
     columns = getattr(pairs.distance, "columns", None)  # of records
-    named = (
-        {name: column.distance for name, column in columns.items()} if columns else pairs.distance
-    )
+    named = {name: c.distance for name, c in columns.items()} if columns else pairs.distance
     learn = "; learn_costs(wrong, right, symmetric=True) learns costs that are"
     raise ArgumentError(
         "distance",

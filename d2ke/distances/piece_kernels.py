@@ -108,9 +108,9 @@ class Strings(NamedTuple):
         prefixes, stages, n_words = [np.zeros(1, np.uint64)], np.empty((0, 3), np.int64), 1
         for j in range(len(mask)):
             if n_words * self.n_letters > 2**64:
-                so_far = np.concatenate(prefixes), stages
-                first = self.words(mask[:j], so_far, None, n_threads).lists()[0]
-                begin = len(so_far[0])
+                encoding = np.concatenate(prefixes), stages
+                first = self.words(mask[:j], encoding, None, n_threads).lists()[0]
+                begin = len(encoding[0])
                 stages = np.append(stages, [[j, begin, begin + len(first)]], axis=0)
                 prefixes.append(first)
                 n_words = len(first)

@@ -68,17 +68,17 @@ class CellColumns:
         targets = targets * self.factor
         cells = self._cells(targets)
         near = ((cells >= 0) & (cells <= self.counts + 1)).all(axis=1)
-        where = np.flatnonzero(near)
+        rows = np.flatnonzero(near)
         result = np.zeros((len(targets), self.channels))
-        if not where.size:
+        if not rows.size:
             return result
-        flat = np.ravel_multi_index(tuple(cells[where].T), tuple(self.counts + 2))
+        flat = np.ravel_multi_index(tuple(cells[rows].T), tuple(self.counts + 2))
         order = np.argsort(flat, kind="stable")
-        where, flat = where[order], flat[order]
+        rows, flat = rows[order], flat[order]
         offsets = np.append(np.flatnonzero(np.diff(flat, prepend=-1)), len(flat))
         ranges = self.ranges.reshape(-1, 2)[flat[offsets[:-1]]]
-        result[where] = pair_sums.local_potentials(
-            cloud(targets[where]), offsets, self.points, self.vectors, ranges, False,
+        result[rows] = pair_sums.local_potentials(
+            cloud(targets[rows]), offsets, self.points, self.vectors, ranges, False,
             decay("gaussian", self.sigma), thread_count(n_threads),
         )  # fmt: skip
         self.seen += int((np.diff(offsets) * (ranges[:, 1] - ranges[:, 0])).sum())

@@ -91,9 +91,9 @@ class Atoms:
         )
         return np.einsum("ij,ij->i", potentials, self.units[targets])
 
-    def clouds(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def clouds(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return some atoms' points and unit vectors in the layout of the compiled functions."""
-        return cloud(self.points[which]), cloud(self.units[which])
+        return cloud(self.points[indices]), cloud(self.units[indices])
 
 
 def choose_method(n: int, m: int, dim: int) -> str:

@@ -144,13 +144,12 @@ def as_measures(
 
 def matched(measure: Measure, other: Measure, name: str, other_name: str) -> Measure:
     """Return the other measure with the first's order of coordinates; refuse other kinds."""
-    names, unordered = measure.channel_names, other.channel_names
-    if names is not None and unordered is not None:
-        order = channel_order(unordered, names, other_name, name)
+    names, theirs = measure.channel_names, other.channel_names
+    if names is not None and theirs is not None:
+        order = channel_order(theirs, names, other_name, name)
         if order is not None and other.kind != "points":  # vectors turn with the coordinates
             raise ArgumentError(
-                other_name,
-                f"has the coordinates {unordered}, but {name} has {names}; use one order",
+                other_name, f"has the coordinates {theirs}, but {name} has {names}; use one order"
             )
         if order is not None:
             points = np.ascontiguousarray(other.points[:, order])

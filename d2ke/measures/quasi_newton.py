@@ -176,7 +176,7 @@ class Ascent:
     def _initial_inverses(self, R: np.ndarray) -> np.ndarray:
         """Return inverse Hessians, exact where every q coincides with its only near p.
 
-        Its step is the step of the mean shift, a weighted Procrustes problem.
+        It gives the mean-shift step, a weighted Procrustes problem.
         """
         C, d, _ = R.shape
         blocks = []
@@ -261,21 +261,18 @@ class Ascent:
             step[bad] *= np.clip(top, 0.1, 0.5)
             length = np.sqrt(np.square(directions[bad]).sum(axis=1)) * step[bad]
             active[bad[length <= tolerance]] = False
-            moved = which[good]
-            if not moved.size:
+            rows = which[good]
+            if not rows.size:
                 continue
             self._learn(
-                inverse,
-                moved,
-                steps[good],
-                (slopes[moved] - new_slopes[good]) / scale[moved, None],
+                inverse, rows, steps[good], (slopes[rows] - new_slopes[good]) / scale[rows, None]
             )
-            R[moved], t[moved] = R_new[good], t_new[good]
-            values[moved], slopes[moved] = new[good], new_slopes[good]
+            R[rows], t[rows] = R_new[good], t_new[good]
+            values[rows], slopes[rows] = new[good], new_slopes[good]
             # The Hessian is in units of kappa: rescale where kappa has more than doubled.
-            rescaled = moved[np.abs(values[moved]) / scale[moved] > 2]
+            rescaled = rows[np.abs(values[rows]) / scale[rows] > 2]
             scale[rescaled] = np.abs(values[rescaled])
-            search_directions(moved)
+            search_directions(rows)
         return Maxima(Motions(R, t), values, inverse)
 
     @staticmethod

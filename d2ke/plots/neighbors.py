@@ -104,10 +104,10 @@ def plot_neighbors(
     figure, axes_of = panels(rows * columns, columns, (2.2, 1.9))
     for row in range(rows):
         row_axes = axes_of[row * columns : (row + 1) * columns]
-        near_ones = _first(indices, distances, row, columns)
-        for axes in row_axes[len(near_ones) :]:
+        nearest = _first(indices, distances, row, columns)
+        for axes in row_axes[len(nearest) :]:
             axes.set_axis_off()
-        for axes, (j, d) in zip(row_axes, near_ones, strict=False):
+        for axes, (j, d) in zip(row_axes, nearest, strict=False):
             draw_objects(axes, [x[row], y[j]], x.base, [GREY, COLOURS[0]], x.channel_names)
             title(axes, f"{_short(names[j])} at {d:.4g}")
         own_name = f"object {row}" if x.ids is None else _short(x.ids[row])

@@ -89,10 +89,8 @@ def on_plane(points: np.ndarray) -> np.ndarray:
 def map_channels(names: Sequence[str] | None) -> tuple[int, ...]:
     """Return the indices of longitude and latitude among the names of channels, or none."""
     index_of = {name.casefold(): index for index, name in enumerate(names or ())}
-    usual = ("longitude", "lon", "lng", "long"), ("latitude", "lat")
-    indices = [
-        next((index_of[name] for name in synonyms if name in index_of), None) for synonyms in usual
-    ]
+    aliases = ("longitude", "lon", "lng", "long"), ("latitude", "lat")
+    indices = [next((index_of[a] for a in names if a in index_of), None) for names in aliases]
     return tuple(index for index in indices if index is not None and None not in indices)
 
 
