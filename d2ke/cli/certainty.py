@@ -47,7 +47,7 @@ def certainty(
 
 
 def strangers(model: D2KEModel, p_values: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return the objects that are strangers, the strangest first, and a sentence about them."""
+    """Return the novel objects, the most novel first, and a sentence about them."""
     # Below 1 / (m + 1) p-values are ranks only.
     level = max(0.01, 1 / (len(model.reference.scores) + 1))
     order = np.argsort(p_values, kind="stable")

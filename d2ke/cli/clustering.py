@@ -29,7 +29,7 @@ from d2ke.plots.tree import MAX_LEAVES, draw_tree, sample_leaves
 
 
 def _read(options: argparse.Namespace, session: Session) -> Similarities:
-    """Get the similarities, and check that they go with the options."""
+    """Read the similarities, and check that the options fit them."""
     data = read_similarities(options, session)
     if options.similarity == "general" and data.K is None:
         (name,) = data.argument
@@ -65,7 +65,7 @@ def _write(
 
 
 def _write_figure(name: str, figure: Any) -> None:
-    """Write a picture whole or not at all."""
+    """Write a picture atomically."""
     file = Path(name)
     write_file(file, saved(figure, file.suffix[1:]))
 
@@ -143,7 +143,7 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
 def _object_names(
     options: argparse.Namespace, data: Similarities, classes: np.ndarray, codes: np.ndarray
 ) -> list[str]:
-    """Return the given names of objects, or their ids or numbers with their known labels."""
+    """Return the names of objects, by default their ids or indices, with known labels."""
     ids: Iterable[Any] = range(data.n) if data.ids is None else data.ids
     if options.names is not None:
         return list(map(str, ids))
@@ -257,7 +257,7 @@ def _report_accuracy(
 
 
 def _report_widths(session: Session, data: Similarities, h: float | None) -> None:
-    """Report the width that was chosen, if so."""
+    """Report the width if it was chosen automatically."""
     if data.automatic:
         session.report(f"similarities of near neighbours; common width h = {h:.4g}, chosen")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of commands: their texts, their options, and the modules that run them.
 
-It imports no such module: `d2ke --help` is there at once.
+It imports none of them, so that `d2ke --help` is instant.
 """
 
 from __future__ import annotations

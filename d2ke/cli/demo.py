@@ -71,7 +71,7 @@ class Split:
 
 
 def _d2ke(split: Split) -> float:
-    """Train and test with all parameters as they are by default."""
+    """Train and test with default parameters."""
     model = d2ke_train(
         split.y, split.X, distance=split.distance, R=R, seed=split.seed, **split.options
     )
@@ -116,9 +116,9 @@ METHODS: dict[str, tuple[Callable[[Split], float], dict[str, Any]]] = {
 
 
 def _evaluate(method: str, split: Split) -> tuple[float, float]:
-    """Return the percentage of the test objects that are right, and the seconds."""
+    """Return the accuracy on the test objects in percent, and the seconds."""
     started = time.perf_counter()
-    # The search is parallel over gammas, the models over classes; BLAS threads inside these would
+    # The search is parallel over gammas, training over classes; nested BLAS threads would
     # make both many times slower.
     with one_blas_thread():
         accuracy = METHODS[method][0](split)
@@ -142,7 +142,7 @@ def _available(session: Session) -> list[str]:
 
 
 def demo(options: argparse.Namespace, session: Session) -> None:
-    """Explain one prediction, run the methods on three data sets, and draw what they reach."""
+    """Explain one prediction, run the methods on three data sets, and draw their accuracies."""
     figure, seed = options.figure, options.seed
     picture, row = panels(len(TASKS), len(TASKS), (4.0, 3.5))
     check_writable(Path(figure))

@@ -79,7 +79,7 @@ def index(options: argparse.Namespace, session: Session) -> None:
 
 
 def neighbors_in(options: argparse.Namespace, session: Session) -> GraphResult:
-    """Return the graph of the neighbours that objects of a file have in an index."""
+    """Return the graph of a file's objects and their neighbours in an index."""
     more = (*DISTANCE_OPTIONS, *["include_self"] * options.include_self)
     refuse(options, more, "does not go with --index")
     near = _open(options.index)
@@ -97,7 +97,7 @@ def neighbors_in(options: argparse.Namespace, session: Session) -> GraphResult:
 
 
 def is_index(path: Path) -> bool:
-    """Return whether a path leads to an index, by its name or its files."""
+    """Return whether a path is an index, by its name or its files."""
     return path.suffix == INDEX or (path / "manifest.json").exists()
 
 
@@ -172,6 +172,6 @@ def _names(options: argparse.Namespace) -> np.ndarray:
 
 
 def _as_in(index: Index, names: np.ndarray | None) -> np.ndarray | None:
-    """Return ids as text if the index has text: in a table of few rows all may be numbers."""
+    """Return ids as text if the index has text ids; a short table may have numbers only."""
     text = index.ids is not None and index.ids.dtype.kind == "U"
     return names if names is None or not text else names.astype(str)

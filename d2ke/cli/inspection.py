@@ -99,7 +99,7 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
 
 
 def _question(options: argparse.Namespace, error: ValueError, session: Session) -> list[str]:
-    """Return a question about a file, and the command that answers it; nothing if none helps.
+    """Return a question about a file and the command that answers it, if any.
 
     Also reports the columns of the file.
     """

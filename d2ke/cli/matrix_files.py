@@ -86,7 +86,7 @@ def read_labels(what: str, file: Path | None, called: str = "labels") -> np.ndar
 
 
 def labels_of_text(labels: np.ndarray) -> np.ndarray:
-    """Return integers if all labels but empty ones are such, which become nan, else the text."""
+    """Return integers, with nan for empty labels, if all others are integers; else the text."""
     texts = labels.tolist()
     if not all(re.fullmatch("0|-?[1-9][0-9]{0,14}", text) for text in texts if text):
         return labels

@@ -167,7 +167,7 @@ def embed(options: argparse.Namespace, session: Session) -> None:
 
 
 def _distances_of_columns(text: str | None) -> dict[str, str] | None:
-    """Return the distances that COLUMN=DISTANCE,... names."""
+    """Parse COLUMN=DISTANCE,..."""
     if text is None:
         return None
     pairs = [item.partition("=") for item in between_commas(text)]
@@ -222,7 +222,7 @@ def _as_classes(data: LabelledObjects, model: D2KEModel) -> np.ndarray:
 
 
 def _print_confusion(true: np.ndarray, predicted: np.ndarray, session: Session) -> None:
-    """Report the confusion matrix; of many classes, the pairs that are confused most."""
+    """Report the confusion matrix, or for many classes the most confused pairs."""
     names, counts = confusion(true, predicted)
     max_classes = 20
     if len(names) > max_classes:

@@ -27,7 +27,7 @@ from d2ke.neighbors.runs import SearchOptions
 
 
 def neighbors(options: argparse.Namespace, session: Session) -> None:
-    """Write the graph of the neighbours of a file's objects, in the file itself or in an index.
+    """Write the graph of a file's objects and their neighbours in the file or in an index.
 
     Each row has the nearest first.
     """

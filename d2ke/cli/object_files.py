@@ -31,14 +31,14 @@ _DATA_SETS = (*REGISTRY, "digits")
 
 
 def is_data_set(name: str) -> bool:
-    """Return whether a name stands for a data set and not for a file."""
+    """Return whether a name is a data set's and not a file's."""
     return name in _DATA_SETS
 
 
 def read(
     options: argparse.Namespace, session: Session, earlier: ColumnNames = NOTHING, **how: Any
 ) -> LabelledObjects:
-    """Read the objects that the options name, and report what they are.
+    """Read the objects that the options name, and report their kind.
 
     Without names of columns in the options, the `earlier` ones are used as far as the file has
     them. ``how`` are further arguments of `read_file`.
@@ -79,7 +79,7 @@ def how_of(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def kinds_of(options: argparse.Namespace) -> dict[str, str] | None:
-    """Return which columns are of categories; with any, the rows are records."""
+    """Return the kinds of columns of categories; with any, the rows are records."""
     if options.categories is None:
         return None
     refuse(options, ("time", "channels_first", "series"), "does not go with --categories")
@@ -115,7 +115,7 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
 
 
 def _lost(options: argparse.Namespace, columns: ColumnNames) -> str:
-    """Say which column of the model's training objects a table lacks, or nothing."""
+    """Return an error about a column of the model that the table lacks, or nothing."""
     table = None if options.objects or not columns.objects else _table(options)
     if table is None:
         return ""
@@ -144,14 +144,14 @@ def read_records(
     how: Mapping[str, Any] = MappingProxyType({}),
     missing: str | None = None,
 ) -> LabelledObjects:
-    """Read the records of the named columns, and report what they are."""
+    """Read the records of the named columns, and report their kind."""
     with reported_warnings(session):
         data = read_file(file, columns, how, earlier, kinds=kinds, missing=missing)
     return _reported(file, data, session)
 
 
 def given_parameters(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters of the distance, with costs from a file, which name the distance."""
+    """Return the parameters of the distance; a file of costs sets the distance."""
     if options.costs is None:
         return dict(options.parameter)
     row = find_distance(options.distance or _WITH_COSTS)
@@ -190,7 +190,7 @@ def chosen_distance(options: argparse.Namespace, X: Any) -> tuple[str, dict[str,
 
 
 def refuse(options: argparse.Namespace, names: Iterable[str], reason: str) -> None:
-    """Refuse options that are given and do not go with the input."""
+    """Refuse options that do not fit the input."""
     for name in names:
         if getattr(options, name) not in (None, []):
             option = "--as" if name == "form" else f"--{name.replace('_', '-')}"

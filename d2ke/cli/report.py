@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?( %)?")
 class Section(NamedTuple):
     """A part of the page: a heading, a paragraph, a PNG picture and a table, each if there is one.
 
-    `alt` is the picture's text for those who do not see it.
+    `alt` is the alternative text of the picture.
     """
 
     heading: str = ""
@@ -70,7 +70,7 @@ def _width(png: bytes) -> int:
 def write_page(
     file: Path, title: str, summary: tuple[str, str, str], sections: Sequence[Section]
 ) -> None:
-    """Write a page that needs no other file; the middle part of its summary is bold."""
+    """Write a self-contained page; the middle of its summary is bold."""
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True)

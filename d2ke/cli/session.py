@@ -49,7 +49,7 @@ class Session:
 
 
 def session_of(options: argparse.Namespace) -> Session:
-    """Return the `Session` of a command: it shows progress, and prints what it reports."""
+    """Return the `Session` of a command: it shows progress and prints reports."""
     return Session(n_threads=options.threads, progress=None, report=_print)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Few points that stand for many: coresets of a measure under the kernel distance."""
+"""Coresets of a measure under the kernel distance."""
 
 from __future__ import annotations
 

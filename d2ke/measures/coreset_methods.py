@@ -97,10 +97,10 @@ class Atoms:
 
 
 def choose_method(n: int, m: int, dim: int) -> str:
-    """Return the best method that is quick enough for m of n points."""
+    """Return the best method that is fast enough for m of n points."""
     if dim == 1:
         return "sorted"
-    # Exchanges take this number of pairs a pass: up to 1e9 are quick enough.
+    # Exchanges take this number of pairs a pass: up to 1e9 are fast enough.
     return "thinning" if m * min(n, _CANDIDATES * m) <= 1e9 else "halving"
 
 
@@ -179,7 +179,7 @@ CORESET_METHODS: dict[str, Callable[[Atoms, int, Accuracy], _Choice]] = {
 def _mean_field(atoms: Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return candidates in ascending order, and the inner products of phi there with P.
 
-    `levels` are P, halved more and more often. The mean is taken over P, or over the largest
+    `levels` are P after each halving. The mean is taken over P, or over the largest
     level that the number of pairs allows.
     """
     n = len(atoms)
@@ -199,7 +199,7 @@ def _mean_field(atoms: Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.ndar
 
 
 def _by_sign(atoms: Atoms, order: np.ndarray) -> np.ndarray:
-    """Keep the order among points with weights of one sign, the negative ones first."""
+    """Sort by sign, negative weights first, and keep the order within each sign."""
     if atoms.positive or atoms.units.shape[1] > 1:
         return order
     return order[np.argsort(atoms.units[order, 0], kind="stable")]
@@ -249,7 +249,7 @@ def _shares(atoms: Atoms, order: np.ndarray, m: int) -> tuple[np.ndarray, float]
 
 
 def _halved(atoms: Atoms, m: int, accuracy: Accuracy) -> tuple[list[np.ndarray], float]:
-    """Halve P until m points are left: the points after every round, and a bound.
+    """Halve P until m points are left; return the points of every round, and a bound.
 
     First P becomes m 2^k points of equal mass, shares of the curve. Then one of each two
     neighbours is kept. Keeping p instead of q adds (phi(p) - phi(q)) / size to the error,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The smallest coreset whose distance, measured, is within eps."""
+"""The smallest coreset with a measured distance within eps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Chosen = tuple[np.ndarray, float | None, str]  # atoms, a bound of their distan
 
 
 class Verifier:
-    """Distances of a measure to its coresets; sums over all of it are computed once."""
+    """Distances of a measure to its coresets; sums over the measure are computed once."""
 
     def __init__(self, atoms: Atoms, accuracy: Accuracy) -> None:
         self.atoms = atoms
@@ -54,7 +54,7 @@ def smallest(atoms: Atoms, accuracy: Accuracy, method: str, minimum: int = 1) ->
     """Return the atoms of a coreset within eps, a bound of its distance, and its method.
 
     The size is doubled until the distance is within eps, and then bisected; no size below
-    `minimum` is tried. All atoms are returned if fewer are not enough.
+    `minimum` is tried. If no subset is within eps, all atoms are returned.
     """
     n, dim = atoms.points.shape
     verifier = Verifier(atoms, accuracy)

@@ -66,7 +66,7 @@ class KernelDistanceInfo(float):
     counts: dict[str, int]
 
     def __new__(cls, value: float, **facts: Any) -> KernelDistanceInfo:
-        """Make a number with these facts."""
+        """Create the number with its attributes."""
         self = super().__new__(cls, value)
         vars(self).update(facts)
         return self
@@ -260,7 +260,7 @@ def norm_of(
     points, vectors = measures[0].points, measures[0].vectors
     sides: list[tuple[np.ndarray, np.ndarray]] = []
     if len(measures) == 2:
-        # Each by itself first: common points get equal sums, which cancel exactly.
+        # Merge each measure first: common points get equal sums, which cancel exactly.
         p, q = (merged(measure.points, measure.vectors) for measure in measures)
         points, vectors = np.concatenate([p[0], q[0]]), np.concatenate([p[1], -q[1]])
         sides = [p, q]

@@ -121,7 +121,7 @@ def features(
     sums = expansions.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
     sums = np.add.reduceat(sums, offsets_of(cuts)[:-1], axis=0)
     powers = expansions.exponents(dim, degree, terms)
-    # The rest of sqrt(2^k / a!) is the root of a multinomial coefficient.
+    # The remaining factor of sqrt(2^k / a!) is the root of a multinomial coefficient.
     logs = gammaln(powers.sum(axis=1) + 1.0) - gammaln(powers + 1.0).sum(axis=1)
     sums *= np.exp(logs / 2)
     return sums
@@ -252,5 +252,5 @@ def _estimate(value: float, bound: float, plan: ExpansionPlan, centres: int) -> 
 
 
 def _side(cluster: float, unit: float, dim: int) -> float:
-    """Return the side of a cell within a ball of this radius, a little less for the rounding."""
+    """Return the side of a cell within a ball of this radius, slightly reduced for rounding."""
     return 2 * cluster * unit / math.sqrt(dim) * (1 - 1e-12)

@@ -51,7 +51,7 @@ class Measure:
     channel_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check what the kernels rely on, where the parts are not from `curve` or `mesh`."""
+        """Check the fields that the compiled functions trust; the measure may be a user's."""
         for name, array in (("points", self.points), ("vectors", self.vectors)):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != 2:
                 raise ArgumentTypeError(name, "must be a two-dimensional array of float64")

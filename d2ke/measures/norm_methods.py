@@ -100,7 +100,7 @@ def _tree_cost(problem: NormProblem) -> float:
     return n * _TREE_POINT + n * n / 2 * near * min(6.0, 60.0 / shared**2)
 
 
-# In the order in which "auto" asks for costs.
+# In the order in which "auto" computes costs.
 NORM_METHODS = {
     method.name: method
     for method in (
@@ -115,7 +115,7 @@ NORM_METHODS = {
 
 
 def check_method(name: Any, kernel: Kernel, accuracy: Accuracy) -> None:
-    """Raise unless the method is one of the table (or "auto") and computes the kernel."""
+    """Raise unless the method is in the table (or "auto") and computes the kernel."""
     choice("method", name, ("auto", *NORM_METHODS))
     if name in ("auto", "exact"):
         return

@@ -259,7 +259,7 @@ def _small_squares(
     kernel: Kernel,
     n_threads: int | None,
 ) -> None:
-    """Recompute squares near rounding error of sets that differ."""
+    """Recompute squares of distinct sets that are near rounding error."""
     small = squares < NEAR_SHARE * (x_norms[:, None] + other)
     if y is None:
         small = np.triu(small, 1)
@@ -307,7 +307,7 @@ def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
 
 
 def _euclidean(A: np.ndarray, B: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Return distances of rows by a matrix product; small ones, which cancel, directly."""
+    """Return distances of rows by a matrix product, and small distances directly."""
     if A.shape[1] <= _TREE_FEATURES or len(A) * len(B) <= 4096:
         return cdist(A, B)
     a, b = (np.square(M).sum(axis=1) for M in (A, B))

@@ -31,7 +31,7 @@ class Pair:
         return (self.p, self.u), (self.q, self.v)
 
     def mapped(self, change: Callable[..., tuple[np.ndarray, np.ndarray]], sigma: float) -> Pair:
-        """Return a pair of both sides changed, for a kernel of this scale."""
+        """Return the pair with both sides mapped, for a kernel of this scale."""
         return Pair(*change(self.p, self.u), *change(self.q, self.v), sigma)
 
     @property
@@ -74,7 +74,7 @@ class Maxima(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """The sums of which kappa and its slopes are made, for some motions.
+    """Sums for kappa and its gradient at some motions.
 
     `potentials` has the shape (C, m, 1 + d, r): the field of P at each moved point of Q, and the
     field of P times each coordinate. `weight` are the terms of kappa, (C, m).
@@ -253,8 +253,8 @@ class Ascent:
             # Armijo's condition, up to rounding.
             good = rise >= 1e-4 * predicted - 1e-13 * scale[which]
             bad = which[~good]
-            # The top of the parabola through both values and the slope. There is none ahead
-            # where kappa is so small that the predicted rise is only rounding.
+            # The maximum of the parabola through both values and the slope. It has none ahead
+            # if kappa is so small that the predicted rise is rounding error.
             fall = predicted[~good] - rise[~good]
             top = np.zeros(len(bad))
             np.divide(predicted[~good], 2 * fall, out=top, where=fall > 0)

@@ -304,7 +304,7 @@ def _tested(
     observed = float(squares(np.where(first, *weights)[:, None])[0])
     statistics = np.concatenate([squares(np.where(block, *weights)) for block in divisions])
     if exact:
-        # The observed division is the first; taken from here it is rounded like all divisions.
+        # The observed division is the first; its value here has the same rounding.
         observed = float(statistics[0])
     # Statistics tie if they differ by less, relative to the largest and to kernel values.
     bound = observed - 1e-10 * max(float(np.abs(statistics).max()), abs(observed)) - 1e-14 * largest
