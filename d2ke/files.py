@@ -123,7 +123,7 @@ def write_features(
     The file holds what `d2ke_embed` returns, or `d2ke_transform` for a model, bit for bit, and
     need not fit into memory. After a kill at any moment or Ctrl-C the same call computes the
     missing blocks. `train`, `train_classifier`, `train_least_squares`, `predict`, `Scaling` and
-    `search` take the file in place of an array.
+    `search` take the file like an array.
 
     Parameters
     ----------
@@ -136,14 +136,14 @@ def write_features(
     labels : array_like of int, float or str, shape (n,), optional
         The label of each object, to be kept beside the features.
     ids : sequence of int or str, shape (n,), optional
-        The name of each object, to be kept beside the features. Default: those of X.
+        The name of each object, to be kept beside the features. Default: X's ids.
     distance : str or callable, optional
         As for `write_distances`, with the same default; of a model None, as all that follow but
         `n_threads` and `progress`.
     gamma, link
         As for `d2ke_embed`.
     dtype : {float64, float32}, optional
-        Of the features; by default as for `d2ke_embed`. Those of a model are float32.
+        Of the features; by default as for `d2ke_embed`. A model's features are float32.
     n_threads, progress, **params
         As for `write_distances`.
 

@@ -40,11 +40,11 @@ def frame(
         What a function of d2ke returned: predictions, features, neighbours, clusters, scores,
         groups and links of records, importances, an explanation or a search.
     ids : sequence of int or str, Objects or Records, optional
-        The names of the objects: a column, an index of pandas, or what has them as its attribute
+        The names of the objects: a column, an index of pandas, or anything with an attribute
         ``ids``. They become the column ``id``.
     other_ids : as `ids`, optional
-        The names of what a column of positions points to: of the Y of `nearest` and `within` (X
-        again if there is none), the right table of `link`, the training objects of an explanation.
+        The names of the targets of a column of positions: of the Y of `nearest` and `within` (X
+        again without Y), the right table of `link`, the training objects of an explanation.
         They become the column ``neighbor_id``, ``match_id`` or ``training_object_id``.
     model : D2KEModel or another model, optional
         The model of predictions, whose classes name columns.
@@ -55,14 +55,14 @@ def frame(
     -------
     data frame of pandas or polars, or table of pyarrow
         The column ``item`` has the positions of the objects, from 0. docs/ids.md has a table of
-        the other columns.
+        all columns.
 
     Raises
     ------
     ImportError
         Without the library.
     TypeError, ValueError
-        Something that is no result; names of another number; a missing name.
+        Something other than a result; names of another number; a missing name.
 
     Examples
     --------
@@ -100,23 +100,23 @@ def columns_of(result: Any, ids: Any = None, other_ids: Any = None, model: Any =
     for column, values in columns.items():
         named[column] = values
         if column in own_columns or column in other_columns:
-            name, held = ("ids", ids) if column in own_columns else ("other_ids", other_ids)
-            if held is not None:
-                known = n if column in own_columns else None
+            name, names = ("ids", ids) if column in own_columns else ("other_ids", other_ids)
+            if names is not None:
+                n_names = n if column in own_columns else None
                 named["id" if column == "item" else f"{column}_id"] = _names(
-                    read_ids(held, None, name), values, known, name
+                    read_ids(names, None, name), values, n_names, name
                 )
     return named
 
 
-def _names(names: np.ndarray, places: np.ndarray, n: int | None, argument: str) -> np.ndarray:
-    """Return the names at some places; of -1, an empty text or -1. There are n names, if known."""
-    needed = int(places.max(initial=-1)) + 1
+def _names(names: np.ndarray, indices: np.ndarray, n: int | None, argument: str) -> np.ndarray:
+    """Return the names at indices; for -1, an empty text or -1. n names, if known, are needed."""
+    needed = int(indices.max(initial=-1)) + 1
     if len(names) < needed or n not in (None, len(names)):
         count = f"at least {needed}" if n is None else n
         raise ArgumentError(argument, f"has {len(names)} names, but the result has {count} objects")
     none = "" if names.dtype.kind == "U" else -1
-    return np.append(names, np.array([none], names.dtype))[places]
+    return np.append(names, np.array([none], names.dtype))[indices]
 
 
 def _read(result: Any, model: Any) -> tuple[int | None, Columns]:
@@ -131,14 +131,14 @@ def _read(result: Any, model: Any) -> tuple[int | None, Columns]:
         near = {"neighbor": graph.indices.astype(np.int64), "distance": graph.data}
         return graph.shape[0], {"item": items, **near}
     if isinstance(result, np.ndarray) and result.ndim in (1, 2):
-        return _of_objects(**_array(result, _classes(model), model is not None))
+        return _per_object(**_array(result, _classes(model), model is not None))
     if isinstance(result, tuple) and len(result) > 1 and isinstance(first, np.ndarray):
         if isinstance(result[1], (float, tuple)):
-            return _of_objects(**_predictions(first, result[2], _classes(model)))
+            return _per_object(**_predictions(first, result[2], _classes(model)))
         if first.ndim == 1:  # of nearest_windows
             return None, dict(zip(("item", "place", "distance"), result, strict=True))
-        items, places = np.nonzero(first >= 0)
-        near = {"neighbor": first[items, places], "distance": result[1][items, places]}
+        items, ranks = np.nonzero(first >= 0)
+        near = {"neighbor": first[items, ranks], "distance": result[1][items, ranks]}
         return len(first), {"item": items, **near}
     if type(first).__module__.partition(".")[0] == "dask":
         raise ArgumentTypeError("result", "is lazy; dask.compute(result) computes it")
@@ -147,7 +147,7 @@ def _read(result: Any, model: Any) -> tuple[int | None, Columns]:
     )
 
 
-def _of_objects(**columns: np.ndarray) -> tuple[int, Columns]:
+def _per_object(**columns: np.ndarray) -> tuple[int, Columns]:
     n = len(next(iter(columns.values())))
     return n, {"item": np.arange(n), **columns}
 
@@ -197,9 +197,9 @@ def _links(pairs: np.ndarray, name: str, distances: np.ndarray) -> tuple[None, C
 
 def _profile(result: Any) -> Columns:
     """Return a row for each window of each series."""
-    parts = [x if isinstance(x, list) else [x] for x in vars(result).values()]
-    distances, series, starts = (np.concatenate(part) for part in parts)
-    sizes = [len(one) for one in parts[0]]
+    fields = [x if isinstance(x, list) else [x] for x in vars(result).values()]
+    distances, series, starts = map(np.concatenate, fields)
+    sizes = list(map(len, fields[0]))
     return {
         "item": np.repeat(np.arange(len(sizes)), sizes),
         "place": np.concatenate([np.arange(size) for size in sizes]),
@@ -224,7 +224,7 @@ def _explanation(result: Any) -> tuple[None, Columns]:
 
 
 def _settings(result: Any) -> tuple[None, Columns]:
-    """Return the settings of a search, as text where they are no numbers, and their accuracies."""
+    """Return the settings of a search, as text unless they are numbers, and their accuracies."""
     names = dict.fromkeys(name for setting, _ in result.tried for name in setting)
     columns = {}
     for name in names:
@@ -249,21 +249,21 @@ def _table(names: Sequence[str], rows: Sequence[Any]) -> Columns:
 
 # The columns of each class of results, beside `item`; no class is imported for that.
 _RESULTS: Mapping[str, Callable[[Any], tuple[int | None, Columns]]] = {
-    "FeatureStore": lambda x: _of_objects(
+    "FeatureStore": lambda x: _per_object(
         **({} if x.labels is None else {"label": x.labels}), **_each("feature", x.Z)
     ),
-    "Clustering": lambda x: _of_objects(cluster=x.labels, alpha=x.alpha),
-    "MedoidClusters": lambda x: _of_objects(
+    "Clustering": lambda x: _per_object(cluster=x.labels, alpha=x.alpha),
+    "MedoidClusters": lambda x: _per_object(
         cluster=x.labels, medoid=x.medoids[x.labels], distance=x.distances
     ),
-    "DBSCANClusters": lambda x: _of_objects(cluster=x.labels, core=x.core),
-    "HDBSCANClusters": lambda x: _of_objects(cluster=x.labels, probability=x.probabilities),
-    "Propagation": lambda x: _of_objects(
+    "DBSCANClusters": lambda x: _per_object(cluster=x.labels, core=x.core),
+    "HDBSCANClusters": lambda x: _per_object(cluster=x.labels, probability=x.probabilities),
+    "Propagation": lambda x: _per_object(
         label=x.labels, alpha=x.alpha, **_each("score", x.scores, x.classes.tolist())
     ),
-    "Barycenter": lambda x: _of_objects(distance=x.distances),
-    "Duplicates": lambda x: _of_objects(group=x.labels, example=x.examples[x.labels]),
-    "Assigned": lambda x: _of_objects(group=x.labels, probability=x.probabilities, rival=x.rivals),
+    "Barycenter": lambda x: _per_object(distance=x.distances),
+    "Duplicates": lambda x: _per_object(group=x.labels, example=x.examples[x.labels]),
+    "Assigned": lambda x: _per_object(group=x.labels, probability=x.probabilities, rival=x.rivals),
     "Links": lambda x: _links(x.pairs, "match", x.distances),
     "WindowOutliers": lambda x: (None, {"item": x.series, "place": x.starts, "score": x.scores}),
     "WindowProfile": lambda x: (None, _profile(x)),

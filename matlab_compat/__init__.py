@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MATLAB names of d2ke's functions, for scripts ported from MATLAB.
 
-Names and the order of arguments are those of the authors' scripts (Random Warping Series, Word
-Mover's Embedding), of LIBLINEAR's and LIBSVM's MATLAB interfaces, of MATLAB's random numbers and of
-its functions of distances, clusters and neighbours.
+Names and the order of arguments follow the authors' scripts (Random Warping Series, Word Mover's
+Embedding), the MATLAB interfaces of LIBLINEAR and LIBSVM, and MATLAB's random numbers, distances,
+clusters and neighbours.
 ``docs/matlab.md`` has the table and a complete port.
 """
 

@@ -38,7 +38,7 @@ def trainer(solver: str) -> Trainer:
 def quiet() -> Iterator[None]:
     """Suppress the warnings of models that stop early, as LIBLINEAR's option -q does.
 
-    A grid search has many of them. The thread that waits for the others must call this.
+    A grid search has many such warnings. The waiting thread must call this.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message='(LIBLINEAR -s 2|solver="block") stopped')

@@ -33,7 +33,7 @@ SVM_OPTIONS = {
 
 
 def linear_predictions(y: Any, Z: Any, options: str) -> np.ndarray:
-    """Return what LIBLINEAR predicts for each row, trained on the other folds of ``-v``."""
+    """Return LIBLINEAR's prediction for each row, from a model without its fold (``-v``)."""
     parsed = option_strings.parse(options, LINEAR_OPTIONS)
     liblinear.library("train with -v")
     return _linear(y, Z, parsed, partial(_cross_validation, parsed["-v"]))
@@ -65,7 +65,7 @@ def linear_parameters(y: Any, Z: Any, options: str) -> tuple[float, float, float
 
 
 def svm_predictions(y: Any, K: Any, options: str) -> np.ndarray:
-    """Return what LIBSVM predicts for each row, trained on the other folds of ``-v``.
+    """Return LIBSVM's prediction for each row, from a model without its fold (``-v``).
 
     Classes are 0, 1, ..., as their order is in LIBSVM.
     """
@@ -84,7 +84,7 @@ def svm_probabilities(y: Any, K: Any, options: str) -> tuple[np.ndarray, np.ndar
     """Return A and B of the sigmoids that LIBSVM fits with ``-b 1``, one for each pair of classes.
 
     Classes are 0, 1, ..., as their order is in LIBSVM. A regression has the scale of its errors
-    in place of A, and no B.
+    instead of A, and no B.
     """
     parsed = option_strings.parse(options, SVM_OPTIONS)
 

@@ -27,7 +27,7 @@ def trust_region_classifier(
         fitted.append(trust_region.fit(Z, signs, C, tolerance * rarer / len(signs)))
     weights = np.array(fitted)
 
-    def predict(others: np.ndarray) -> np.ndarray:
-        return classes[winners(np.einsum("ij,kj->ik", others, weights))]
+    def predict(rows: np.ndarray) -> np.ndarray:
+        return classes[winners(np.einsum("ij,kj->ik", rows, weights))]
 
     return predict

@@ -106,7 +106,7 @@ def cluster(
     MaxClust : int, optional
         Number of clusters; of more than n, n.
     Cutoff : float, optional
-        In place of it: the largest value of the criterion inside a cluster.
+        Instead of it: the largest value of the criterion inside a cluster.
     Criterion : {"inconsistent", "distance"}
         Of `Cutoff`: the inconsistency coefficient, or the height.
     Depth : int
@@ -138,7 +138,7 @@ def cluster(
     if not len(tree):
         return column([1])
     if MaxClust is not None:
-        # Rows in place of heights: equal heights are cut apart, as in MATLAB.
+        # Row numbers replace heights: equal heights are cut apart, as in MATLAB.
         tree[:, 2] = np.arange(len(tree))
         T = hierarchy.fcluster(tree, len(tree) + 0.5 - n_clusters, "distance")
     else:
@@ -162,7 +162,7 @@ def kmedoids(
     seed: Any = 0,
     **params: Any,
 ) -> tuple[np.ndarray, Any, np.ndarray, np.ndarray, np.ndarray]:
-    """Find k objects with a small sum of the distances of all to the nearest of them.
+    """Find k medoids with a small sum of the distances of all objects to the nearest medoid.
 
     Parameters
     ----------
@@ -212,8 +212,8 @@ def kmedoids(
         C, D = np.asarray(X)[medoids], items[:, medoids]
     else:
         C = [items[i] for i in medoids]
-        chosen = items[medoids] if isinstance(items, d2ke.Objects) else C
-        D = d2ke.distance_matrix(items, chosen, **options)
+        centres = items[medoids] if isinstance(items, d2ke.Objects) else C
+        D = d2ke.distance_matrix(items, centres, **options)
     sumd = np.bincount(labels, clustering.distances, len(medoids))
     return Outputs(
         "kmedoids",

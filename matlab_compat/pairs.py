@@ -16,8 +16,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from matlab_compat._cells import cell_items, numbers, positive
 
-# MATLAB's distances of the rows of a matrix, and scipy's names of them.
-_OF_ROWS = {
+# MATLAB's distances of the rows of a matrix, and their names in scipy.
+_ROW_DISTANCES = {
     "euclidean": "euclidean",
     "squaredeuclidean": "sqeuclidean",
     "sqeuclidean": "sqeuclidean",
@@ -71,12 +71,12 @@ def by_rows(X: Any, distance: Any) -> bool:
                 "Distance", f"must be given for objects: {', '.join(d2ke.distance_names())}"
             )
         return False
-    if isinstance(distance, str) and distance.lower() not in _OF_ROWS:
+    if isinstance(distance, str) and distance.lower() not in _ROW_DISTANCES:
         if distance in d2ke.distance_names():
             return False
         raise ArgumentError(
             "Distance",
-            f"must be one of {', '.join(_OF_ROWS)} or a distance of d2ke, got {distance!r}",
+            f"must be one of {', '.join(_ROW_DISTANCES)} or a distance of d2ke, got {distance!r}",
         )
     if not (distance is None or isinstance(distance, str) or callable(distance)):
         raise ArgumentTypeError("Distance", f"must be a name or a function, got {distance!r}")
@@ -92,8 +92,8 @@ def between(
             raise ArgumentError(
                 "DistParameter", "is for distances of matrices; name d2ke's, as in window=10"
             )
-        others = None if Y is X else objects("Y", Y, distance)
-        return d2ke.distance_matrix(objects("X", X, distance), others, distance, **(params or {}))
+        columns = None if Y is X else objects("Y", Y, distance)
+        return d2ke.distance_matrix(objects("X", X, distance), columns, distance, **(params or {}))
     # The names of MATLAB's parameters in knnsearch and others; pdist takes them by position.
     words = {"P": "minkowski", "Cov": "mahalanobis", "Scale": "seuclidean"}
     for word, value in (params or {}).items():
@@ -123,7 +123,7 @@ def between(
         raise ArgumentError("DistParameter", f"is not used by {name!r}")
     if name == "spearman":
         X, Y = rankdata(X, axis=1), rankdata(Y, axis=1)
-    return scipy_distance.cdist(X, Y, _OF_ROWS[name], **options)
+    return scipy_distance.cdist(X, Y, _ROW_DISTANCES[name], **options)
 
 
 def _row(distances: Any, n: int) -> np.ndarray:
@@ -155,7 +155,7 @@ def _inverse_covariance(X: np.ndarray, parameter: Any) -> np.ndarray:
 
 
 def _jaccard(x: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Return the share of differing entries among those that are not both 0."""
+    """Return the share of differing entries among entries that are not both 0."""
     either = (x != 0) | (Y != 0)
     with np.errstate(invalid="ignore"):
         return ((x != Y) & either).sum(axis=1) / either.sum(axis=1)
@@ -180,10 +180,10 @@ def pdist(
         "hamming", "jaccard", or a function of a row (1 x d) and a matrix (m x d). For objects a
         distance of `d2ke.distance_matrix`; it takes the rows of a matrix as series.
     DistParameter : float or array_like, optional
-        The exponent of "minkowski" (2), deviations of "seuclidean" (those of X), covariance of
-        "mahalanobis" (that of X).
+        The exponent of "minkowski" (2), deviations of "seuclidean" (by default X's), covariance
+        of "mahalanobis" (by default X's).
     **params
-        Parameters of a distance of d2ke; of a matrix ``P``, ``Scale`` or ``Cov`` in place of
+        Parameters of a distance of d2ke; of a matrix ``P``, ``Scale`` or ``Cov`` instead of
         `DistParameter`.
 
     Returns
@@ -229,7 +229,7 @@ def pdist2(
     Returns
     -------
     ndarray, n x m
-        For the smallest of them see `knnsearch`.
+        For the smallest distances see `knnsearch`.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def squareform(D: Any, direction: str | None = None) -> np.ndarray:
         Distances.
     direction : {"tomatrix", "tovector"}, optional
         By default D is a vector if it has one row or column: a single number is the distance of two
-        objects, and 1 x 0 has those of one object.
+        objects, and 1 x 0 is for one object.
 
     Returns
     -------
@@ -282,7 +282,7 @@ def squareform(D: Any, direction: str | None = None) -> np.ndarray:
         vector = direction == "tomatrix"
     if vector:
         check_condensed("D", D)
-        # scipy takes no distance for those of two objects
+        # scipy takes an empty vector for two objects
         return scipy_distance.squareform(D.ravel()) if D.size else np.zeros((1, 1))
     if not (D.ndim == 2 and len(D) == len(D.T) and (D == D.T).all() and not np.diag(D).any()):
         raise ArgumentError("D", "must be a symmetric matrix with a diagonal of 0, or a vector")
@@ -290,6 +290,6 @@ def squareform(D: Any, direction: str | None = None) -> np.ndarray:
 
 
 def check_condensed(name: str, D: np.ndarray) -> None:
-    """Refuse a vector of another length than that of the distances of n objects."""
+    """Refuse a vector whose length is not n (n - 1) / 2."""
     if D.ndim > 2 or (D.size and not scipy_distance.is_valid_y(D.ravel())):
         raise ArgumentError(name, f"must have n (n - 1) / 2 distances, got {D.size}")

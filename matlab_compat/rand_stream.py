@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MATLAB's default random stream as a class, `RandStream`.
 
-The words are those of the Mersenne twister. Uniform numbers are made of two words each, normal
+The words are the Mersenne twister's. Uniform numbers are made of two words each, normal
 numbers by the ziggurat method with 256 levels (Marsaglia & Tsang 2000), also of two words each
 and, in about one draw of a hundred, of more. All kinds of draws share one stream, so their order
 matters, as in MATLAB. Values agree with MATLAB's published ones to about 1e-14.
@@ -31,14 +31,14 @@ class RandStream:
     Parameters
     ----------
     seed : int, default 0
-        From 0 to 2^32 - 1; 0 is that of ``rng('default')``.
+        From 0 to 2^32 - 1; 0 as for ``rng('default')``.
 
     Attributes
     ----------
     Seed : int
         The seed that the stream started from.
     State : ndarray of uint32, shape (625, 1)
-        The twister's 624 words, and the place of the next; can be set, to go back.
+        The twister's 624 words, and the position of the next; can be set, to go back.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class RandStream:
     Notes
     -----
     Arrays are filled column by column. Sizes are given as in MATLAB: none for one number, ``n``
-    for n x n, ``m, n, ...`` or one sequence of them; the result is in MATLAB's memory order.
+    for n x n, ``m, n, ...`` or one sequence of sizes; the result is in MATLAB's memory order.
 
     `d2ke.samplers.random_series` takes a stream as its `seed` and then draws the series as the
     Random Warping Series code of Wu et al. (2018) does: a length, its values, the next length.
@@ -71,7 +71,7 @@ class RandStream:
 
     @property
     def State(self) -> np.ndarray:
-        """The twister's words and the place of the next."""
+        """The twister's words and the position of the next."""
         state = self._twister.state["state"]
         return np.append(state["key"], state["pos"]).astype(np.uint32)[:, np.newaxis]
 
@@ -233,16 +233,16 @@ class RandStream:
         done = 0
         while done < n:
             # No more pairs than numbers are missing: none is taken that is not used.
-            drawn = self._some_normals(min(n - done, _CHUNK))
-            out[done : done + len(drawn)] = drawn
-            done += len(drawn)
+            numbers = self._some_normals(min(n - done, _CHUNK))
+            out[done : done + len(numbers)] = numbers
+            done += len(numbers)
         return out
 
     def _some_normals(self, n: int) -> np.ndarray:
         """Return the normal numbers, at most n, that the next n pairs of words give.
 
-        Nearly all pairs are one number each. The others need further uniform numbers, which the
-        pairs right behind them are, and perhaps further pairs still.
+        Nearly all pairs give one number each. A few need further uniform numbers, which are the
+        following pairs, and perhaps more pairs.
         """
         X, Y = _levels()
         first, second = self._pairs(n)
@@ -268,7 +268,7 @@ class RandStream:
                 i += 1
             return u, i
 
-        # The wedges of all, as if no two were neighbours; the loop sets right those that are.
+        # The wedges of all, as if no two were neighbours; the loop corrects neighbours.
         following = np.minimum(doubtful + 1, n - 1)
         u = _uniform(first[following], second[following])
         below, above = Y[1:][level[doubtful]], Y[level[doubtful]]
@@ -348,7 +348,7 @@ def _levels() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shaped(draw: Any, size: tuple[Any, ...]) -> Any:
-    """Draw as many numbers as a MATLAB size asks for; column by column."""
+    """Draw the numbers of a MATLAB size, column by column."""
     if len(size) == 1 and not isinstance(size[0], str) and np.size(size[0]) != 1:
         size = tuple(np.ravel(size[0]))
         if len(size) < 2:

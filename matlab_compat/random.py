@@ -39,7 +39,7 @@ def rng(seed: Any = None, generator: str = "twister") -> Struct | None:
     Raises
     ------
     TypeError, ValueError
-        A seed or generator that is none of these.
+        An invalid seed or generator.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def rws_GenFea(
         The label, then the features: distances / sqrt(R), without an exponential.
     Runtime : Struct
         ``real_total_dtw_time``, ``user_dtw_time``, ``user_train_dtw_time``,
-        ``user_test_dtw_time``: seconds, all of them elapsed time.
+        ``user_test_dtw_time``: seconds of elapsed time.
 
     Raises
     ------
@@ -154,8 +154,8 @@ class Univariate:
     def read(self, division: str) -> tuple[Objects, np.ndarray]:
         """Return the series and labels of the division "train" or "test"."""
         name = f"{self.filename}_{division.upper()}"
-        held = read_ucr(Path(self.file_dir, self.filename, name))
-        return held.objects, np.asarray(held.labels)
+        data = read_ucr(Path(self.file_dir, self.filename, name))
+        return data.objects, np.asarray(data.labels)
 
     def read_both(self) -> tuple[tuple[Objects, np.ndarray], tuple[Objects, np.ndarray]]:
         """Return the series and labels of both parts."""

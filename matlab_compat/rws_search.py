@@ -70,8 +70,8 @@ def rws_gridsearch_CV(
     lambda_inverse : sequence of float
         Values of LIBLINEAR's C to try; 1e-5, 1e-4, ..., 1e5.
     solver : {"trust-region", "line-search"}
-        Newton method of LIBLINEAR ``-s 2 -e 0.0001``: that of its versions before 2.40, which the
-        authors had, or that of the later ones (from liblinear-official). On features of badly
+        Newton method of LIBLINEAR ``-s 2 -e 0.0001``: of its versions before 2.40, which the
+        authors had, or of later versions (from liblinear-official). On features of badly
         fitting scales the two stop at different models, the second late.
     save_dir : str or path, optional
         Folder for ``filename_rws_R128_10fold_CV.mat`` with `info`; None writes nothing.
@@ -281,7 +281,7 @@ def _accuracies(
 ) -> np.ndarray | None:
     """Return each fold's percent and seconds; None once the mean cannot exceed `best`."""
     results = np.full((CV, 2), 100.0)
-    # Runs of 1:n; the first mod(n, CV) of them are one longer.
+    # Runs of 1:n; the first mod(n, CV) runs are one longer.
     for k, fold in enumerate(np.array_split(np.arange(len(y)), CV)):
         started = time.perf_counter()
         rest = np.delete(np.arange(len(y)), fold)

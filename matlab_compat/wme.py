@@ -98,7 +98,7 @@ def wme_GenFea_preproc(
         Their dimension.
     nbow_X_allDoc, idf_X_allDoc, tf_idf_X_allDoc : list of ndarray
         For each document the normalised counts of its words, log(1 + documents / documents with
-        the word), and the products of the two.
+        the word), and their products.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def wme_GenFea(
     randdoc_scheme : {1}
         Random words are uniform in the box between val_min and val_max, then of length 1.
     wordweight_scheme : {1, 2}
-        Weights of the words: normalised counts, or those times the idf.
+        Weights of the words: normalised counts, or counts times the idf.
     n_threads : int, optional
         Threads; None for all.
 
@@ -191,7 +191,7 @@ def wme_GenFea(
         The label, then the features / sqrt(R).
     Runtime : Struct
         ``real_total_emd_time``, ``user_emd_time``, ``user_train_emd_time``,
-        ``user_test_emd_time``: seconds, all of them elapsed time.
+        ``user_test_emd_time``: seconds of elapsed time.
 
     Raises
     ------
@@ -225,12 +225,12 @@ def wme_GenFea(
     base_weights = [np.ones(document.shape[1]) for document in base]
 
     def part(name: str) -> tuple[np.ndarray, np.ndarray, float]:
-        chosen = _split(f"Data.{name}", _field(Data, name), dataSplit, len(X))
+        indices = _split(f"Data.{name}", _field(Data, name), dataSplit, len(X))
         K, elapsed = wmd_dist(
-            [X[i] for i in chosen], [weights[i] for i in chosen], base, base_weights, gamma,
+            [X[i] for i in indices], [weights[i] for i in indices], base, base_weights, gamma,
             n_threads=n_threads,
         )  # fmt: skip
-        return Y[chosen], K / np.sqrt(R), elapsed
+        return Y[indices], K / np.sqrt(R), elapsed
 
     Train, Test, Runtime = feature_tables("emd", started, map(part, ("TR", "TE")))
     return Outputs("wme_GenFea", Train=Train, Test=Test, Runtime=Runtime)
@@ -271,10 +271,10 @@ def _documents(name: str, cell: Any, weight_name: str, weight_cell: Any) -> tupl
     full = np.array([w.size > 0 for w in weights], dtype=bool)
     if not full.any():
         return full, None
-    kept = [i for i, has_words in enumerate(full) if has_words]
+    indices = [i for i, has_words in enumerate(full) if has_words]
     packed = pack(
-        [documents[i] for i in kept],
-        weights=[weights[i] for i in kept],
+        [documents[i] for i in indices],
+        weights=[weights[i] for i in indices],
         channels_first=True,
         name=name,
     )

@@ -130,9 +130,9 @@ def generator(seed: Any) -> np.random.Generator:
 
 
 def plain(name: str, value: Any) -> Any:
-    """Return a value with numpy's scalars as Python's own; refuse what JSON would change.
+    """Return a value with numpy's scalars as Python's own; refuse values that JSON would change.
 
-    Plain are None, bool, int, float, str, and tuples and dicts of them.
+    Plain are None, bool, int, float and str, and tuples and dicts of plain values.
     """
     if isinstance(value, np.generic):
         value = value.item()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors of files whose bytes are not those that a writer wrote."""
+"""Errors of damaged files, whose bytes differ from what was written."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ class _AboutArgument(Exception):  # noqa: N818 (a part of the two below)
             self.index = None if index is None else int(index)
 
     def __str__(self) -> str:
-        place = self.index if isinstance(self.index, tuple) else (self.index,)
-        item = "" if self.index is None else f"[{', '.join(map(str, place))}]"
+        index = self.index if isinstance(self.index, tuple) else (self.index,)
+        item = "" if self.index is None else f"[{', '.join(map(str, index))}]"
         return f"{self.argument}{item} {self.problem}"
 
 
@@ -72,7 +72,7 @@ class ArgumentError(_AboutArgument, ValueError):
 
 
 class ArgumentTypeError(_AboutArgument, TypeError):
-    """An argument has a wrong type; the attributes are those of `ArgumentError`.
+    """An argument has a wrong type; with the attributes of `ArgumentError`.
 
     Examples
     --------

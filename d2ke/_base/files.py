@@ -33,7 +33,7 @@ class SpecialFileError(OSError):
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file to write to, and name it `path` once all of it is on the disk.
 
-    The file `path` is whole at any time, also after a kill. Where `path` is a link, its target is
+    The file `path` is complete at any time, also after a kill. If `path` is a link, its target is
     replaced.
 
     Raises
@@ -42,15 +42,15 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
         If no file can be written at `path`, or the disk is full; nothing is left behind.
     """
     check_place(path)
-    place = Path(os.path.realpath(path))
-    temporary = place.with_name(f"{place.name}.{uuid.uuid4().hex}.part")
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f"{target.name}.{uuid.uuid4().hex}.part")
     try:
         with open(temporary, "xb+") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(temporary, place)
-        sync_folder(place)
+        os.replace(temporary, target)
+        sync_folder(target)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
@@ -115,12 +115,12 @@ def check_writable(path: Path) -> None:
         raise type(error)(f"cannot write {path}: {problem} ({error.strerror})") from None
 
 
-def write_all(fd: int, content: bytes | memoryview | np.ndarray, place: int) -> None:
+def write_all(fd: int, content: bytes | memoryview | np.ndarray, offset: int) -> None:
     """Write all of `content` at an offset of a file."""
     view = memoryview(content)
     view = view.cast("B") if view.nbytes else memoryview(b"")
     with _SEEKING:
-        os.lseek(fd, place, os.SEEK_SET)
+        os.lseek(fd, offset, os.SEEK_SET)
         while view:
             view = view[os.write(fd, view) :]
 

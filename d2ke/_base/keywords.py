@@ -78,7 +78,7 @@ def meant(name: str, names: Iterable[str], cutoff: float = 0.75) -> str | None:
 def hinted(function: Callable[P, T]) -> Callable[P, T]:
     """Return a public function whose errors about unknown keywords suggest the right one.
 
-    A keyword that the function does not know fails when it is called or, where it has
+    An unknown keyword of the function fails when it is called or, where it has
     ``**params``, when a distance refuses it; a call without errors costs nothing more.
     """
 

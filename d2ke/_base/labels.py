@@ -46,7 +46,7 @@ def refuse_missing(name: str, values: Any) -> None:
 
 
 def known_labels(name: str, y: Any, unknown: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return labels, a mask of the missing ones, and the marker that stands in their place.
+    """Return labels, a mask of the missing ones, and the marker that replaces them.
 
     An empty text counts as missing. The marker is `unknown`, or "" if only the labels are text.
     """
@@ -63,8 +63,8 @@ def known_labels(name: str, y: Any, unknown: Any) -> tuple[np.ndarray, np.ndarra
     labels = label_array(name, [filler if gap else x for x, gap in zip(values, gaps, strict=True)])
     text = labels.dtype.kind in "US" and not isinstance(unknown, (str, bytes))
     mark = labels.dtype.type() if text else unknown
-    held = np.result_type(labels.dtype, np.min_scalar_type(mark))
-    labels = labels.astype(held)
+    dtype = np.result_type(labels.dtype, np.min_scalar_type(mark))
+    labels = labels.astype(dtype)
     labels[gaps] = mark
     return labels, gaps, mark
 
@@ -216,7 +216,7 @@ def refuse_swapped(y: Any, X: Any) -> None:
     """Refuse y and X that look swapped: y holds objects, and X few numbers or words that repeat."""
     if hasattr(y, "columns"):  # a data frame of several labels, which iterates over names
         return
-    # Among fewer labels no class repeats often enough to tell labels from objects.
+    # In fewer labels no class repeats often enough to distinguish labels from objects.
     if not (hasattr(y, "__len__") and hasattr(X, "__len__") and len(y) == len(X) >= 8):
         return
     n, first = len(y), next(iter(y))
@@ -248,9 +248,9 @@ def refuse_swapped(y: Any, X: Any) -> None:
 def check_order(X: Any, of: str = "X.index", **values: Any) -> None:
     """Refuse labels, weights or groups whose index has the labels of X's index in another order.
 
-    If X has ids, they are its index. An index that counts the rows, as the default one does, and
-    one of X whose labels repeat name no rows. Values with any other index than that of X are taken
-    in the order of their rows.
+    If X has ids, they are its index. A default index, which counts the rows, and an index of X with
+    repeated labels do not name rows. Values with another index than X's are taken in the order of
+    their rows.
     """
     rows = _row_names(X)
     if rows is None or len(set(rows)) < len(rows):
@@ -273,9 +273,9 @@ def check_order(X: Any, of: str = "X.index", **values: Any) -> None:
 
 def _row_names(items: Any) -> list[Any] | None:
     """Return the labels of the index of pandas, or ids, if they name the rows."""
-    of_pandas = type(items).__module__.partition(".")[0] == "pandas"
-    labels = getattr(items, "index" if of_pandas else "ids", None)
-    if labels is None or not (of_pandas or isinstance(labels, np.ndarray)):
+    is_pandas = type(items).__module__.partition(".")[0] == "pandas"
+    labels = getattr(items, "index" if is_pandas else "ids", None)
+    if labels is None or not (is_pandas or isinstance(labels, np.ndarray)):
         return None
     names: list[Any] = labels.tolist()
     return None if names == list(range(len(names))) else names

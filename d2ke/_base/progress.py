@@ -76,8 +76,8 @@ def _bar(**options: Any) -> tuple[Any, Callable[[], None] | None]:
         return tqdm(**options, unit_scale=True, leave=False), None
     display = importlib.import_module("IPython.display").display
     bar = tqdm(**options, unit_scale=True, leave=False, display=False)
-    place = display(bar.container, display_id=True)
-    return bar, lambda: place.update({"text/plain": ""}, raw=True)
+    handle = display(bar.container, display_id=True)
+    return bar, lambda: handle.update({"text/plain": ""}, raw=True)
 
 
 def stages(items: Sequence[T], description: str, progress: bool | None) -> Iterable[T]:

@@ -23,7 +23,7 @@ def result(cls: type[T]) -> type[T]:
 
 def _brief(self: Any) -> str:
     with np.printoptions(threshold=12, edgeitems=2):
-        named = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
+        named = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}
         texts = [
             f"{name}={reprlib.repr(value) if isinstance(value, (list, tuple)) else repr(value)}"
             for name, value in named.items()
@@ -31,7 +31,7 @@ def _brief(self: Any) -> str:
     return f"{type(self).__name__}({', '.join(texts)})"
 
 
-def first_lines(lines: Sequence[str], most: int) -> list[str]:
+def first_lines(lines: Sequence[str], limit: int) -> list[str]:
     """Return the first lines, and how many more there are."""
-    rest = len(lines) - most
-    return [*lines[:most], *([f"    and {rest} more"] if rest > 0 else [])]
+    rest = len(lines) - limit
+    return [*lines[:limit], *([f"    and {rest} more"] if rest > 0 else [])]

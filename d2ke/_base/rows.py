@@ -37,7 +37,7 @@ class RowSource(Protocol):
 class StoredRows:
     """Rows of a `RowSource`, read on access, if needed transformed by a function.
 
-    All of them are checked once: values that are not finite are refused.
+    All rows are checked once: values that are not finite are refused.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def stored(name: str, values: Any) -> Any:
         raise ArgumentTypeError(
             name, f"is a path, {os.fspath(values)!r}: give d2ke.io.open_features of it"
         )
-    # Lazy arrays, such as those of dask, have blocks too, but are read as arrays.
+    # Lazy arrays, such as dask's, have blocks too, but are read as arrays.
     in_file = isinstance(values, RowSource) and not hasattr(values, "__array__")
     return StoredRows(name, values) if in_file else values
 

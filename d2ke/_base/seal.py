@@ -87,13 +87,13 @@ def check_seal(stream: BinaryIO, kind: str) -> Seal:
 
 def _content_crc(stream: BinaryIO, pieces: np.ndarray) -> int:
     """Return the CRC-32 of all bytes after the user block that are in none of the pieces."""
-    size, place, crc = stream.seek(0, 2), SIZE, 0
+    size, position, crc = stream.seek(0, 2), SIZE, 0
     for start, stop in [*pieces.tolist(), (size, size)]:
-        stream.seek(place)
-        while place < start:
-            chunk = stream.read(min(start - place, _STEP))
+        stream.seek(position)
+        while position < start:
+            chunk = stream.read(min(start - position, _STEP))
             if not chunk:
-                raise Damaged(f"it ends after {place} bytes")
-            crc, place = zlib.crc32(chunk, crc), place + len(chunk)
-        place = stop
+                raise Damaged(f"it ends after {position} bytes")
+            crc, position = zlib.crc32(chunk, crc), position + len(chunk)
+        position = stop
     return crc

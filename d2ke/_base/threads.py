@@ -53,7 +53,7 @@ def team_size(n_threads: int | None) -> int:
     """Return the threads of an OpenMP region: as `thread_count`, but 1 in a forked process.
 
     In a forked process GCC's OpenMP would wait forever for threads that only the parent has.
-    Results do not depend on the number. Regions of little work take fewer: see `worth` in
+    Results do not depend on the number. Regions of little work take fewer, see ``worth`` in
     `d2ke/_ext/tasks.pyx`.
     """
     count = thread_count(n_threads)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How sure `d2ke predict` is: what it writes and says of probabilities, sets and strangers."""
+"""Probabilities, prediction sets and novelty that `d2ke predict` writes and reports."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def certainty(
     alpha: float,
     true: np.ndarray | None,
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return columns for each object, and sentences about all of them."""
+    """Return the columns of the result, and sentences that summarise them."""
     sets, n = sets_of(decisions, model.calibration, alpha), len(decisions)
     columns: dict[str, np.ndarray]
-    held: Any = None
+    covered: Any = None
     if not model.task.n_probabilities:
         columns = dict(zip(("low", "high"), sets.T, strict=True))
         width = f"{sets[0, 1] - sets[0, 0]:.4g} wide" if n else ""
         text, hold = f"intervals at alpha {alpha:g}: {width}", "values"
         if true is not None:
-            held = (sets[:, 0] <= true) & (true <= sets[:, 1])
+            covered = (sets[:, 0] <= true) & (true <= sets[:, 1])
     else:
-        # In a set | joins classes, and one in a name becomes \|.
+        # Classes are joined by |, so | in a name becomes \|.
         names = [re.sub(r"([\\|])", r"\\\1", str(name)) for name in model.task.classes.tolist()]
         texts = ["|".join(compress(names, row)) for row in sets.tolist()]
         probabilities = model.calibration.probabilities(decisions)
@@ -39,15 +39,15 @@ def certainty(
         mean = f"{sets.sum(axis=1).mean():.2f} classes on average" if n else ""
         text, hold = f"sets of classes at alpha {alpha:g}: {mean}", "classes"
         if true is not None:
-            held = (sets & (model.task.classes == true[:, None])).any(axis=1)
+            covered = (sets & (model.task.classes == true[:, None])).any(axis=1)
     columns["novelty"] = p_values
-    if held is not None and n:
-        text += f"; {100 * held.mean():.1f} % hold the true {hold}"
+    if covered is not None and n:
+        text += f"; {100 * covered.mean():.1f} % hold the true {hold}"
     return columns, [text, strangers(model, p_values)[1]] if n else []
 
 
 def strangers(model: D2KEModel, p_values: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return the objects that are strangers, the strangest first, and a sentence about them."""
+    """Return the novel objects, the most novel first, and a sentence about them."""
     # Below 1 / (m + 1) p-values are ranks only.
     level = max(0.01, 1 / (len(model.reference.scores) + 1))
     order = np.argsort(p_values, kind="stable")

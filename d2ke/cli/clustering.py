@@ -29,7 +29,7 @@ from d2ke.plots.tree import MAX_LEAVES, draw_tree, sample_leaves
 
 
 def _read(options: argparse.Namespace, session: Session) -> Similarities:
-    """Get the similarities, and check that they go with the options."""
+    """Read the similarities, and check that the options fit them."""
     data = read_similarities(options, session)
     if options.similarity == "general" and data.K is None:
         (name,) = data.argument
@@ -59,13 +59,13 @@ def _write(
         write_columns(Path(options.out), columns)
         session.report(f"result: {options.out}")
     if options.picture is not None:
-        places = session.long("map", lambda: coordinates(**data.for_map()))
-        _write_figure(options.picture, draw_maps(data.title, places, colourings))
+        points = session.long("map", lambda: coordinates(**data.for_map()))
+        _write_figure(options.picture, draw_maps(data.title, points, colourings))
         session.report(f"picture: {options.picture}")
 
 
 def _write_figure(name: str, figure: Any) -> None:
-    """Write a picture whole or not at all."""
+    """Write a picture atomically."""
     file = Path(name)
     write_file(file, saved(figure, file.suffix[1:]))
 
@@ -80,8 +80,8 @@ def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
     rows, columns = linear_sum_assignment(counts, maximize=True)
     colours = np.full(n_clusters, -1)
     colours[rows] = columns
-    left = colours < 0
-    colours[left] = n_classes + np.arange(left.sum())
+    unmatched = colours < 0
+    colours[unmatched] = n_classes + np.arange(unmatched.sum())
     return colours
 
 
@@ -128,22 +128,22 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
     by_cluster = [colours[number] for number in numbers]
     colourings = [Colouring("clusters", labels, names, by_cluster, numbers=numbers)]
     if labelled.any():
-        known = [str(name) for name in classes]
-        colourings.append(Colouring("classes", codes, known, colours[: len(classes)]))
+        class_names = [str(name) for name in classes]
+        colourings.append(Colouring("classes", codes, class_names, colours[: len(classes)]))
     _write(options, columns, colourings, data, session)
     if options.tree is not None:
         leaves = sample_leaves(data.n, MAX_LEAVES, options.seed)
-        of_leaves = [by_cluster[label] for label in labels[leaves]]
+        leaf_colours = [by_cluster[label] for label in labels[leaves]]
         D = data.distances_of(leaves)
-        drawn = draw_tree(D, [objects[i] for i in leaves], data.n, colours=of_leaves)
-        _write_figure(options.tree, drawn)
+        figure = draw_tree(D, [objects[i] for i in leaves], data.n, colours=leaf_colours)
+        _write_figure(options.tree, figure)
         session.report(f"tree: {options.tree}")
 
 
 def _object_names(
     options: argparse.Namespace, data: Similarities, classes: np.ndarray, codes: np.ndarray
 ) -> list[str]:
-    """Return the given names of objects, or their ids or numbers with their known labels."""
+    """Return the names of objects, by default their ids or indices, with known labels."""
     ids: Iterable[Any] = range(data.n) if data.ids is None else data.ids
     if options.names is not None:
         return list(map(str, ids))
@@ -171,7 +171,7 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
     used = labelled
     if labeled is not None or labelled.all():
         k = 3 if labeled is None else labeled
-        used = _drawn(codes, len(classes), k, options.seed)
+        used = _sample_per_class(codes, len(classes), k, options.seed)
     session.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
     y = np.where(used, codes, -1)
     result = session.long("label propagation", lpdsk, y=y, **data.argument, **_settings(options))
@@ -191,8 +191,8 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
     rest = labelled & ~used
     if rest.any():
         colourings.append(Colouring("known labels", codes, names, colours))
-        right, others = np.mean(labels[rest] == codes[rest]), "other objects with known labels"
-        _report_accuracy(session, right, codes[rest], labels[rest], others)
+        accuracy, name = np.mean(labels[rest] == codes[rest]), "other objects with known labels"
+        _report_accuracy(session, accuracy, codes[rest], labels[rest], name)
     ids = {} if data.ids is None else {"id": data.ids}
     columns = {
         "item": np.arange(data.n),
@@ -238,15 +238,15 @@ def _classes(data: Similarities, unknown: str | None) -> tuple[np.ndarray, np.nd
     return labelled, classes, codes
 
 
-def _drawn(codes: np.ndarray, n_classes: int, k: int, seed: int) -> np.ndarray:
-    """Mark k objects of each class, or all but one of a class with no more than k."""
+def _sample_per_class(codes: np.ndarray, n_classes: int, k: int, seed: int) -> np.ndarray:
+    """Mark k objects of each class, or all but one if a class has at most k."""
     integer("labeled", k, 1)
     rng = generator(seed)
-    drawn = np.zeros(len(codes), bool)
+    sample = np.zeros(len(codes), bool)
     for code in range(n_classes):
         members = np.flatnonzero(codes == code)
-        drawn[rng.permutation(members)[: max(1, min(k, len(members) - 1))]] = True
-    return drawn
+        sample[rng.permutation(members)[: max(1, min(k, len(members) - 1))]] = True
+    return sample
 
 
 def _report_accuracy(
@@ -257,7 +257,7 @@ def _report_accuracy(
 
 
 def _report_widths(session: Session, data: Similarities, h: float | None) -> None:
-    """Report the width that was chosen, if so."""
+    """Report the width if it was chosen automatically."""
     if data.automatic:
         session.report(f"similarities of near neighbours; common width h = {h:.4g}, chosen")
 

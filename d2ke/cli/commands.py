@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of commands: their texts, their options, and the modules that run them.
 
-It imports no such module: `d2ke --help` is there at once.
+It imports none of them, so that `d2ke --help` is instant.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ TABLES, HDF5, INDEX = (".csv", ".h5", ".hdf5"), (".h5", ".hdf5"), ".d2ke"
 class Command:
     """A command: the function `name` of a module of `d2ke.cli`, its texts and its options.
 
-    `out` has the endings of its result, and `inputs` the options that name files, with what
-    errors call them; the result is none of those.
+    `out` has the endings of its result, and `inputs` the options of input files with their names in
+    errors; the result must not be an input file.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Command:
     inputs: Sequence[tuple[str, str]] = (("file", "the file of objects"),)
 
 
-def _of_model(
+def _model_command(
     name: str, help: str, out: str, examples: str, *options: Option, endings: Sequence[str] = HDF5
 ) -> Command:
     """Return a command that trains a model or reads one."""
@@ -116,7 +116,7 @@ def _of_model(
     )  # fmt: skip
 
 
-def _of_similarities(
+def _similarities_command(
     name: str, help: str, title: str, examples: str, variant: str, *options: Option
 ) -> Command:
     """Return one of the two commands of discriminative similarity."""
@@ -202,7 +202,7 @@ to type next. Of a model, an index or groups that d2ke wrote: what it is.
         ],
         inputs=(),
     ),
-    _of_model(
+    _model_command(
         "train",
         "train a model on the labelled objects of a file",
         "model.h5",
@@ -237,7 +237,7 @@ to type next. Of a model, an index or groups that d2ke wrote: what it is.
         "--report",
         "--seed",
     ),
-    _of_model(
+    _model_command(
         "update",
         "add the labelled objects of a file to a model",
         "updated.h5",
@@ -246,7 +246,7 @@ to type next. Of a model, an index or groups that d2ke wrote: what it is.
   d2ke update model.h5 new.fasta --out updated.h5
 """,
     ),
-    _of_model(
+    _model_command(
         "predict",
         "predict the labels of a file by a model",
         "labels.csv",
@@ -261,7 +261,7 @@ to type next. Of a model, an index or groups that d2ke wrote: what it is.
         }),
         endings=TABLES,
     ),
-    _of_model(
+    _model_command(
         "embed",
         "features of the objects of a file by a model",
         "features.h5",
@@ -475,7 +475,7 @@ group, the row that is nearest to the others.
         (("file", "the table"), ("pairs", "pairs"), ("groups", "the saved groups"),
          ("costs", "the costs")),
     ),
-    _of_similarities(
+    _similarities_command(
         "cluster",
         "clusters of objects, or of a Gram matrix, distances or features",
         "Clusters by discriminative similarity, d2ke.cdsk.",
@@ -500,7 +500,7 @@ group, the row that is nearest to the others.
             "line, or a variable of the input file (default: their ids, or numbers)",
         }),
     ),
-    _of_similarities(
+    _similarities_command(
         "propagate",
         "propagate labels from some objects to all",
         "Label propagation by discriminative similarity, d2ke.lpdsk.",

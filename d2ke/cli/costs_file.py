@@ -17,27 +17,27 @@ _FORMAT = {"format": "d2ke costs of edits", "version": 1}
 
 def write_costs(file: Path, costs: Mapping[str, Any]) -> None:
     """Write costs by letters as JSON."""
-    held = {name: _listed(value) for name, value in costs.items()}
-    write_file(file, json.dumps(_FORMAT | held, indent=0).encode())
+    rows = {name: _listed(value) for name, value in costs.items()}
+    write_file(file, json.dumps(_FORMAT | rows, indent=0).encode())
 
 
 def _listed(value: Any) -> Any:
-    """Return a mapping of letters, or of pairs of them, as rows (letter, ..., cost)."""
+    """Return a mapping of letters or pairs of letters as rows (letter, ..., cost)."""
     if not isinstance(value, Mapping):
         return value
     return [[*(key if type(key) is tuple else [key]), cost] for key, cost in value.items()]
 
 
 def read_costs(name: str) -> dict[str, Any]:
-    """Return what `write_costs` wrote; the values are for the distance to check."""
+    """Read a file of `write_costs`; the distance checks the values."""
     try:
-        held = json.loads(read_text(Path(name)))
+        contents = json.loads(read_text(Path(name)))
     except (ValueError, RecursionError):
-        held = None
-    if not isinstance(held, dict) or any(held.get(key) != _FORMAT[key] for key in _FORMAT):
+        contents = None
+    if not isinstance(contents, dict) or any(contents.get(key) != _FORMAT[key] for key in _FORMAT):
         raise InputError(f"costs (--costs): {name} holds no costs of d2ke learn-costs")
     try:
-        return {key: _mapped(value) for key, value in held.items() if key not in _FORMAT}
+        return {key: _mapped(value) for key, value in contents.items() if key not in _FORMAT}
     except (IndexError, TypeError, ValueError):
         raise InputError(
             f"costs (--costs): {name} is damaged: a row must have one or two letters and a cost"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`d2ke_train` beside methods that people know, on three kinds of objects: `d2ke demo`."""
+"""The command `d2ke demo`: `d2ke_train` and well-known methods on three kinds of objects."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Split:
 
 
 def _d2ke(split: Split) -> float:
-    """Train and test with all parameters as they are by default."""
+    """Train and test with default parameters."""
     model = d2ke_train(
         split.y, split.X, distance=split.distance, R=R, seed=split.seed, **split.options
     )
@@ -89,9 +89,9 @@ def _kernel_svm(split: Split) -> float:
     D, D_test = split.distances(X), split.distances(split.X_test, X)
     grid = {"gamma_scale": [0.1, 1.0, 3.0, 10.0], "C": [1.0, 10.0]}
     options = {"distance": split.distance, "seed": split.seed, **split.options}
-    chosen = search(y, X, "dsk_rbf", within=D, grid=grid, n_folds=5, **options).parameters
-    kernel = {"kind": "rbf", "gamma": chosen["gamma"]}
-    model = svmtrain(y, dsk_gram(D, **kernel), f"-t 4 -c {chosen['C']} -q")
+    best = search(y, X, "dsk_rbf", within=D, grid=grid, n_folds=5, **options).parameters
+    kernel = {"kind": "rbf", "gamma": best["gamma"]}
+    model = svmtrain(y, dsk_gram(D, **kernel), f"-t 4 -c {best['C']} -q")
     return float(svmpredict(split.y_test, dsk_gram(D_test, **kernel), model)[1][0])
 
 
@@ -116,9 +116,9 @@ METHODS: dict[str, tuple[Callable[[Split], float], dict[str, Any]]] = {
 
 
 def _evaluate(method: str, split: Split) -> tuple[float, float]:
-    """Return the percentage of the test objects that are right, and the seconds."""
+    """Return the accuracy on the test objects in percent, and the seconds."""
     started = time.perf_counter()
-    # The search is parallel over gammas, the models over classes; BLAS threads inside these would
+    # The search is parallel over gammas, training over classes; nested BLAS threads would
     # make both many times slower.
     with one_blas_thread():
         accuracy = METHODS[method][0](split)
@@ -126,7 +126,7 @@ def _evaluate(method: str, split: Split) -> tuple[float, float]:
 
 
 def _available(session: Session) -> list[str]:
-    """Return the methods whose packages are installed, and report the others."""
+    """Return the methods whose packages are installed, and report the missing ones."""
     methods = list(METHODS)
     try:
         library("it")
@@ -142,7 +142,7 @@ def _available(session: Session) -> list[str]:
 
 
 def demo(options: argparse.Namespace, session: Session) -> None:
-    """Explain one prediction, run the methods on three data sets, and draw what they reach."""
+    """Explain one prediction, run the methods on three data sets, and draw their accuracies."""
     figure, seed = options.figure, options.seed
     picture, row = panels(len(TASKS), len(TASKS), (4.0, 3.5))
     check_writable(Path(figure))
@@ -201,8 +201,8 @@ def _one_prediction(split: Split) -> list[str]:
         f"true class: {split.y_test[0]}; predicted: {why.label}, with probability {P[0].max():.2f}",
         f"Pieces of training strings that count most toward {why.label}:",
         *(
-            f"  {object_text(one['object'])} ({one['block']}), edit distance {one['distance']:g}"
-            for one in pieces
+            f"  {object_text(item['object'])} ({item['block']}), edit distance {item['distance']:g}"
+            for item in pieces
         ),
         f"The model was saved ({n_bytes / 1e6:.1f} MB) and loaded: "
         f"{np.sum(before == after)} of {len(after)} predicted labels are the same.",

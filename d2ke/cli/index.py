@@ -34,8 +34,8 @@ from d2ke.neighbors.index import Index
 from d2ke.objects.column_names import ColumnNames
 
 
-class Found(NamedTuple):
-    """A graph of neighbours with the ids of both sides, the objects, and what takes the others."""
+class GraphResult(NamedTuple):
+    """A graph of neighbours, the ids of both sides, the objects, and a function for neighbours."""
 
     graph: sparse.csr_array
     ids: np.ndarray | None
@@ -60,16 +60,16 @@ def index(options: argparse.Namespace, session: Session) -> None:
         if options.verify:
             session.report(f"{options.file}: all checksums are right")
         # Both files are read before the index is changed.
-        removed = None if options.remove is None else _names(options)
+        names = None if options.remove is None else _names(options)
         added = None if options.add is None else _read(options.add, existing, options, session)
         n, has_ids = len(existing), existing.ids is not None
-        if removed is not None:
-            if not has_ids and removed.dtype.kind == "U":
+        if names is not None:
+            if not has_ids and names.dtype.kind == "U":
                 raise InputError(
                     f"remove: {options.file} has no ids; a column of {options.remove} must have "
                     "indices, whole numbers"
                 )
-            existing.remove(**{"ids" if has_ids else "indices": _as_in(existing, removed)})
+            existing.remove(**{"ids" if has_ids else "indices": _as_in(existing, names)})
             session.report(f"removed: {n - len(existing)}")
         if added is not None:
             ids = _as_in(existing, added.ids) if has_ids or options.ids else None
@@ -78,8 +78,8 @@ def index(options: argparse.Namespace, session: Session) -> None:
         session.report(str(existing)[1:-1])
 
 
-def neighbors_in(options: argparse.Namespace, session: Session) -> Found:
-    """Return the graph of the neighbours that objects of a file have in an index."""
+def neighbors_in(options: argparse.Namespace, session: Session) -> GraphResult:
+    """Return the graph of a file's objects and their neighbours in an index."""
     more = (*DISTANCE_OPTIONS, *["include_self"] * options.include_self)
     refuse(options, more, "does not go with --index")
     near = _open(options.index)
@@ -93,11 +93,11 @@ def neighbors_in(options: argparse.Namespace, session: Session) -> Found:
         else:
             graph = graph_of(*near.nearest(X.objects, k=options.k, **how), n_columns)
     session.report(f"{graph.nnz} neighbours of {len(X.objects)} objects in {options.index}")
-    return Found(graph, X.ids, near.ids, X.objects, near.objects)
+    return GraphResult(graph, X.ids, near.ids, X.objects, near.objects)
 
 
 def is_index(path: Path) -> bool:
-    """Return whether a path leads to an index, by its name or its files."""
+    """Return whether a path is an index, by its name or its files."""
     return path.suffix == INDEX or (path / "manifest.json").exists()
 
 
@@ -172,6 +172,6 @@ def _names(options: argparse.Namespace) -> np.ndarray:
 
 
 def _as_in(index: Index, names: np.ndarray | None) -> np.ndarray | None:
-    """Return ids as text if the index has text: in a table of few rows all may be numbers."""
+    """Return ids as text if the index has text ids; a short table may have numbers only."""
     text = index.ids is not None and index.ids.dtype.kind == "U"
     return names if names is None or not text else names.astype(str)

@@ -99,7 +99,7 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
 
 
 def _question(options: argparse.Namespace, error: ValueError, session: Session) -> list[str]:
-    """Return a question about a file, and the command that answers it; nothing if none helps.
+    """Return a question about a file and the command that answers it, if any.
 
     Also reports the columns of the file.
     """
@@ -205,8 +205,8 @@ def _report_columns(table: Table, columns: ColumnNames, session: Session) -> Non
         typed = table.typed(name)
         different, examples = _entries(typed)
         use = uses.get(name, "" if columns == NOTHING else "not used")
-        held, n_missing = _held(typed), str(typed.missing.sum())
-        rows.append((name or "the index", held, n_missing, different, use, examples))
+        n_missing = str(typed.missing.sum())
+        rows.append((name or "the index", _type_text(typed), n_missing, different, use, examples))
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for row in rows:
         cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
@@ -226,15 +226,14 @@ def _report_first(data: LabelledObjects, session: Session) -> None:
 
 
 def _guess(table: Table) -> str:
-    """Return options that may name a table's columns right; nothing if there is no text.
+    """Return options that may name a table's columns right; nothing without text.
 
-    If no column has different entries in all rows, as a name has, the rows are taken for the
-    vectors of series.
+    If no column identifies the rows, the rows are taken for the vectors of series.
     """
     typed = {name: table.typed(name) for name in table.names if name}
     entries = {name: column.texts() for name, column in typed.items() if column.scalar}
     different = {name: len(set(texts)) for name, texts in entries.items()}
-    text = [name for name in entries if _held(typed[name]) == "text"]
+    text = [name for name in entries if _type_text(typed[name]) == "text"]
     integers = [name for name in entries if all(map(str.isdigit, entries[name]))]
     names = [name for name in (*text, *integers) if different[name] == len(typed[name])]
     names.sort(key=lambda name: sum(map(len, entries[name])))
@@ -255,7 +254,7 @@ def _guess(table: Table) -> str:
     return shlex.join([*words, *(["--labels", labels[0]] if words and labels else [])])
 
 
-def _held(typed: Typed) -> str:
+def _type_text(typed: Typed) -> str:
     """Return the type of a column's entries, in a word or two."""
     if typed.use == "objects":
         return "text" if typed.scalar or typed.fields is not None else "lists"

@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
-    """Parse the arguments and call the function that they name; return the exit status."""
+    """Parse the arguments and call the command's function; return the exit status."""
     name = parser.prog.split()[-1]
     try:
         words = sys.argv[1:] if arguments is None else arguments
@@ -51,7 +51,7 @@ def _unprinted(name: str = "") -> int:
     try:
         print(end="", flush=True)
     except OSError as error:
-        # Keep Python from complaining at exit.
+        # Avoid Python's error message at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno in READER_LEFT:
             return 141
@@ -123,8 +123,8 @@ def console(command: Callable[[], int] = main) -> None:
         # PYTHONUNBUFFERED, text that a pipe refused would be forgotten.
         sys.stdout.reconfigure(errors="backslashreplace")
         if sys.stdout.write_through:
-            held = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False))
-            sys.stdout = io.TextIOWrapper(held, sys.stdout.encoding, "backslashreplace")
+            buffer = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False))
+            sys.stdout = io.TextIOWrapper(buffer, sys.stdout.encoding, "backslashreplace")
     status = command()
     if status == 130:
         # Threads may still be inside a long library call; do not wait for it.

@@ -86,7 +86,7 @@ def read_labels(what: str, file: Path | None, called: str = "labels") -> np.ndar
 
 
 def labels_of_text(labels: np.ndarray) -> np.ndarray:
-    """Return integers if all labels but empty ones are such, which become nan, else the text."""
+    """Return integers, with nan for empty labels, if all others are integers; else the text."""
     texts = labels.tolist()
     if not all(re.fullmatch("0|-?[1-9][0-9]{0,14}", text) for text in texts if text):
         return labels
@@ -213,7 +213,7 @@ def plain_labels(name: str, value: Any) -> np.ndarray:
 
 def _numbers(name: str, labels: np.ndarray) -> np.ndarray:
     missing = np.isnan(labels.astype(np.float64))
-    whole = labels[~missing].astype(np.int64)
-    if (whole != labels[~missing]).any():
+    integers = labels[~missing].astype(np.int64)
+    if (integers != labels[~missing]).any():
         raise InputError(f"{name} must hold integers or strings as labels")
     return labels.astype(np.float64) if missing.any() else labels.astype(np.int64)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_EXPLAINED = 6
-_TELLING_TEXT = (
+_DISCRIMINATIVE_TEXT = (
     "The random objects that count most for a class. An object that is nearer to one of them than "
     "usual, by one standard deviation, gains this much in the decision value.",
     "The random objects that count most. The prediction for an object that is nearer to one of "
@@ -42,10 +42,7 @@ def write_report(
     data: tuple[Objects, np.ndarray],
     session: Session,
 ) -> None:
-    """Write the page about a model and the objects and labels that it was trained on.
-
-    Of very many objects it shows a sample.
-    """
+    """Write the page about a model and its training objects, or a sample."""
     rows = sample_rows(len(data[1]), 0)
     n, objects, labels = len(data[1]), take(data[0], rows), data[1][rows]
     names = np.arange(n) if data[0].ids is None else data[0].ids
@@ -75,16 +72,16 @@ def write_report(
     families = {block.family for block in model.blocks}
     by = "column" if model.inputs else "family" if len(families) > 1 else "block"
     if len(model.blocks) > 1:
-        found = session.long(
+        importances = session.long(
             "importance", importance_by_halves, Z, labels, model, by, session.n_threads
         )
-        sections.append(_importance(found, by, model.task))
-    if telling := discriminative_objects(model, limit=3):
-        sections.append(_telling(telling, data[1], names))
-    # The first objects of some classes.
+        sections.append(_importance(importances, by, model.task))
+    if entries := discriminative_objects(model, limit=3):
+        sections.append(_discriminative(entries, data[1], names))
+    # The first objects of a few classes.
     first = np.unique(labels, return_index=True)[1]
-    some = np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))
-    examples = first[some].tolist()
+    few = np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))
+    examples = first[few].tolist()
     reasons = [
         d2ke_explain(objects[i : i + 1], model, limit=3, training_object=int(rows[i]))
         for i in examples
@@ -107,14 +104,14 @@ def _is_drawn(why: Explanation) -> bool:
 
 
 def _parts_text(reasons: Sequence[Explanation]) -> str:
-    """Say what is coloured in the pictures of explanations."""
+    """Explain the colours in the pictures of explanations."""
     why, base = reasons[0], getattr(reasons[0].x, "base", "")
-    part = "column" if why.columns else {"strings": "letter", "sets": "point"}.get(base, "step")
+    unit = "column" if why.columns else {"strings": "letter", "sets": "point"}.get(base, "step")
     text = (
-        f"Some training objects, and what each {part} adds to the decision: red is in favour of "
+        f"Some training objects, and what each {unit} adds to the decision: red is in favour of "
         "the prediction, blue against it."
     )
-    if any(one.windows for one in reasons):
+    if any(reason.windows for reason in reasons):
         text += " Windows are drawn where they were found; none was cut from the series itself."
     return text
 
@@ -125,25 +122,25 @@ def _draw(axes: Axes, why: Explanation, name: str) -> None:
     title(axes, f"{name}\npredicted {axes.get_title().removeprefix('predicted ')}")
 
 
-def _importance(found: Sequence[Importance], by: str, task: Task) -> Section:
-    """Name what families or blocks of random objects are worth."""
+def _importance(importances: Sequence[Importance], by: str, task: Task) -> Section:
+    """Return the section of the importances of families or blocks."""
     return Section(
         "What matters",
         f"The {task.measure} that is lost if the features of one part of the model are permuted "
         "among the objects: the more is lost, the more the predictions rest on this part. A model "
         "of each half of the objects predicts the other half.",
         columns=[by, f"{task.measure} lost", "standard error"],
-        rows=[[name, task.shown(drop), task.shown(error)] for name, drop, error in found],
+        rows=[[name, task.shown(drop), task.shown(error)] for name, drop, error in importances],
     )
 
 
-def _telling(
+def _discriminative(
     entries: Sequence[DiscriminativeObject], labels: np.ndarray, names: np.ndarray
 ) -> Section:
-    """Name the random objects that speak most for some classes."""
+    """Return the section of the most discriminative random objects."""
     supported = list(dict.fromkeys(entry.label for entry in entries))
-    places = np.unique(np.linspace(0, len(supported) - 1, _MAX_EXPLAINED).astype(int))
-    shown = [supported[i] for i in places.tolist()]
+    indices = np.unique(np.linspace(0, len(supported) - 1, _MAX_EXPLAINED).astype(int))
+    shown = [supported[i] for i in indices.tolist()]
     rows = []
     for entry in entries:
         if entry.label not in shown:
@@ -157,7 +154,7 @@ def _telling(
         ])  # fmt: skip
     return Section(
         "What the model listens to",
-        _TELLING_TEXT[entries[0].label is None],
+        _DISCRIMINATIVE_TEXT[entries[0].label is None],
         columns=[
             *["class"] * (entries[0].label is not None),
             "random object",
@@ -175,9 +172,9 @@ def _explanations(
     examples: Sequence[int],
     reasons: Sequence[Explanation],
 ) -> Section:
-    """Name what speaks for the predictions of examples.
+    """Return the section that explains predictions of examples.
 
-    `named` are the numbers of the objects among the training objects, and the names of these.
+    `named` are the indices of the objects in the training data, and the names of its objects.
     """
     rows, (numbers, names) = [], named
     for i, why in zip(examples, reasons, strict=True):

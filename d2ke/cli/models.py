@@ -41,10 +41,10 @@ def train(options: argparse.Namespace, session: Session) -> None:
     """Train a model on the labelled objects of a file, and write it."""
     out, report = options.out, options.report
     missing = options.missing
-    held = read(
+    data = read(
         options, session, streamed=missing is None, kinds=kinds_of(options), missing=missing
     )
-    objects, labels = held.objects, _need_labels(held, options)
+    objects, labels = data.objects, _need_labels(data, options)
     parameters, distance = given_parameters(options), options.distance
     if objects.kind == "records":
         distance = _distances_of_columns(distance)
@@ -64,7 +64,7 @@ def train(options: argparse.Namespace, session: Session) -> None:
             seed=options.seed, keep_sums=options.keep_sums, missing=missing,
             **{"strands": options.strands, **parameters}, **session.computing,
         )  # fmt: skip
-    model = replace(model, columns=held.columns.to_dict(), missing=dict(held.filled))
+    model = replace(model, columns=data.columns.to_dict(), missing=dict(data.filled))
     save_model(out, model)
     session.report(str(model))
     session.report(f"model: {out}")
@@ -84,11 +84,11 @@ def update(options: argparse.Namespace, session: Session) -> None:
         raise InputError(
             f"{options.model} has no sums of products, which d2ke train --keep-sums keeps"
         )
-    held = read_for(model, options, session)
-    _need_labels(held, options)
+    data = read_for(model, options, session)
+    _need_labels(data, options)
     with reported_warnings(session):
         model = d2ke_update(
-            _as_classes(held, model), held.objects, model, unseen_letters=options.unseen_letters,
+            _as_classes(data, model), data.objects, model, unseen_letters=options.unseen_letters,
             **session.computing,
         )  # fmt: skip
     save_model(out, model)
@@ -107,11 +107,11 @@ def predict(options: argparse.Namespace, session: Session) -> None:
     check_alpha(options.alpha)
     model = _load(options.model, session)
     check_model(model, "d2ke predict")
-    held = read_for(model, options, session)
-    objects, labels = held.objects, held.labels
+    data = read_for(model, options, session)
+    objects, labels = data.objects, data.labels
     if report is not None and (labels is None or not len(objects)):
         raise InputError(f"a report needs labelled objects (--labels): {options.file} has none")
-    true = None if labels is None else model.task.truth(_as_classes(held, model), len(objects))
+    true = None if labels is None else model.task.truth(_as_classes(data, model), len(objects))
     with reported_warnings(session):
         objects = checked(objects, model, options.unseen_letters, **session.computing)
         predicted, accuracy, decisions, p_values = predict_objects(
@@ -119,8 +119,8 @@ def predict(options: argparse.Namespace, session: Session) -> None:
         )
         assert p_values is not None
     columns = {"item": np.arange(len(predicted))}
-    if held.ids is not None:
-        columns["id"] = held.ids
+    if data.ids is not None:
+        columns["id"] = data.ids
     columns["predicted"] = predicted
     if true is not None:
         columns["true"] = true
@@ -146,7 +146,7 @@ def predict(options: argparse.Namespace, session: Session) -> None:
         from d2ke.cli.prediction_report import write_prediction_report
 
         outcome = true, predicted, accuracy, decisions, p_values
-        shown = with_ids(objects, held.ids)
+        shown = with_ids(objects, data.ids)
         write_prediction_report(Path(report), Path(options.file).name, model, shown, outcome)
         session.report(f"report: {report}")
 
@@ -154,20 +154,20 @@ def predict(options: argparse.Namespace, session: Session) -> None:
 def embed(options: argparse.Namespace, session: Session) -> None:
     """Compute the features of the objects of a file, and write them with their labels and ids.
 
-    They go to the file by blocks of rows, so that not all of them are held. The same command
-    resumes a run that was interrupted; a file of something else is refused.
+    They are written by blocks of rows, which limits memory. The same command resumes an
+    interrupted run; a file with other contents is refused.
     """
     out = Path(options.out)
     model = _load(options.model, session)
-    held = read_for(model, options, session)
+    data = read_for(model, options, session)
     with reported_warnings(session):
-        objects = model.check_objects(held.objects, options.unseen_letters)
-    write_model_features(out, objects, model, held.labels, held.ids, **session.computing)
+        objects = model.check_objects(data.objects, options.unseen_letters)
+    write_model_features(out, objects, model, data.labels, data.ids, **session.computing)
     session.report(f"features: {len(objects)} x {model.n_unsupervised}, {options.out}")
 
 
 def _distances_of_columns(text: str | None) -> dict[str, str] | None:
-    """Return the distances that COLUMN=DISTANCE,... names."""
+    """Parse COLUMN=DISTANCE,..."""
     if text is None:
         return None
     pairs = [item.partition("=") for item in between_commas(text)]
@@ -194,26 +194,26 @@ def _load(file: str | os.PathLike[str], session: Session) -> D2KEModel:
     return model
 
 
-def _need_labels(held: LabelledObjects, options: argparse.Namespace) -> np.ndarray:
-    if held.labels is None:
+def _need_labels(data: LabelledObjects, options: argparse.Namespace) -> np.ndarray:
+    if data.labels is None:
         raise InputError(
             "labels are needed: --labels says which column or variable of "
             f"{options.file} holds them"
         )
-    return held.labels
+    return data.labels
 
 
-def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:
-    """Return labels of the type of the model's: as they are written where its classes are text."""
-    labels = np.asarray(held.labels)
+def _as_classes(data: LabelledObjects, model: D2KEModel) -> np.ndarray:
+    """Convert labels to the type of the model's classes; text stays as it is written."""
+    labels = np.asarray(data.labels)
     if model.classes is None:
         return labels  # real targets, which may be written as text
-    wanted = model.classes.dtype.kind
-    if wanted == "U":
-        return (labels if held.written is None else np.asarray(held.written)).astype(str)
+    kind = model.classes.dtype.kind
+    if kind == "U":
+        return (labels if data.written is None else np.asarray(data.written)).astype(str)
     if labels.dtype.kind == "U":  # classes that a header declares are text
         labels = labels_of_text(labels.tolist(), "labels[{}]".format)
-    if labels.dtype.kind not in "biuf" and wanted in "biuf":
+    if labels.dtype.kind not in "biuf" and kind in "biuf":
         raise InputError(
             f"labels are text, such as {str(labels[0])!r}, but the model has classes that are "
             "numbers"

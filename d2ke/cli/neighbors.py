@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.files import write_file
-from d2ke.cli.index import Found, neighbors_in
+from d2ke.cli.index import GraphResult, neighbors_in
 from d2ke.cli.object_files import read_compared, reported_warnings
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
@@ -27,7 +27,7 @@ from d2ke.neighbors.runs import SearchOptions
 
 
 def neighbors(options: argparse.Namespace, session: Session) -> None:
-    """Write the graph of the neighbours of a file's objects, in the file itself or in an index.
+    """Write the graph of a file's objects and their neighbours in the file or in an index.
 
     Each row has the nearest first.
     """
@@ -38,7 +38,7 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
     session.report(f"graph: {options.out}")
 
 
-def _neighbors_in_file(options: argparse.Namespace, session: Session) -> Found:
+def _neighbors_in_file(options: argparse.Namespace, session: Session) -> GraphResult:
     """Return the graph of the neighbours of the objects of a file."""
     data, distance, parameters = read_compared(options, session)
     search = SearchOptions(include_self=options.include_self, **session.computing)
@@ -51,24 +51,24 @@ def _neighbors_in_file(options: argparse.Namespace, session: Session) -> Found:
         f"{distance}: {graph.nnz} neighbours of {len(data.objects)} objects; {info.computed} of "
         f"{info.pairs} distances computed ({share:.1f} %)"
     )
-    return Found(graph, data.ids, data.ids, data.objects, partial(take, data.objects))
+    return GraphResult(graph, data.ids, data.ids, data.objects, partial(take, data.objects))
 
 
-def write_graph(out: Path, found: Found) -> None:
+def write_graph(out: Path, neighbors: GraphResult) -> None:
     """Write a graph as a matrix, or as a table of its entries by rows, with ids of both sides.
 
-    In a table short strings without ids are written themselves: their numbers alone tell nothing.
+    A table also has short strings without ids, as indices alone would identify nothing.
     """
-    graph, ids, other_ids = found.graph, found.ids, found.other_ids
+    graph, ids, other_ids = neighbors.graph, neighbors.ids, neighbors.other_ids
     if out.suffix == ".csv":
         columns: Columns = {}
         for name, values in columns_of(graph, ids, other_ids).items():
             columns[name] = values
-            used, places = np.unique(values, return_inverse=True)
+            used, positions = np.unique(values, return_inverse=True)
             if name == "item" and ids is None and len(used):
-                columns |= _texts("text", take(found.objects, used), places)
+                columns |= _texts("text", take(neighbors.objects, used), positions)
             elif name == "neighbor" and other_ids is None and len(used):
-                columns |= _texts("neighbor_text", found.take(used), places)
+                columns |= _texts("neighbor_text", neighbors.take(used), positions)
         write_columns(out, columns)
         return
     content = io.BytesIO()  # some versions of numpy leave an archive open on a full disk
@@ -82,9 +82,9 @@ def write_graph(out: Path, found: Found) -> None:
     write_file(out, content.getbuffer())
 
 
-def _texts(name: str, objects: Any, places: np.ndarray) -> Columns:
-    """Return a column of the strings at some places; none of other objects or of long strings."""
+def _texts(name: str, objects: Any, positions: np.ndarray) -> Columns:
+    """Return a column of the strings at the positions; none for other objects or long strings."""
     longest = 100
     if not isinstance(objects[0], str) or objects.lengths.max() > longest:
         return {}
-    return {name: np.array(list(objects))[places]}
+    return {name: np.array(list(objects))[positions]}

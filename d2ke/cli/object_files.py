@@ -31,14 +31,14 @@ _DATA_SETS = (*REGISTRY, "digits")
 
 
 def is_data_set(name: str) -> bool:
-    """Return whether a name stands for a data set and not for a file."""
+    """Return whether a name is a data set's and not a file's."""
     return name in _DATA_SETS
 
 
 def read(
     options: argparse.Namespace, session: Session, earlier: ColumnNames = NOTHING, **how: Any
 ) -> LabelledObjects:
-    """Read the objects that the options name, and report what they are.
+    """Read the objects that the options name, and report their kind.
 
     Without names of columns in the options, the `earlier` ones are used as far as the file has
     them. ``how`` are further arguments of `read_file`.
@@ -46,8 +46,8 @@ def read(
     file = options.file
     if is_data_set(file):
         refuse(options, (*OBJECT_OPTIONS, "labels"), f"is for files; {file} is a data set")
-        data = load(file)
-        return _reported(file, LabelledObjects(data.objects, data.labels), session)
+        stored = load(file)
+        return _reported(file, LabelledObjects(stored.objects, stored.labels), session)
     if not Path(file).suffix and not Path(file).exists():
         raise FileNotFoundError(
             f"there is no file {file!r}, and no data set of that name; the data sets are "
@@ -55,14 +55,14 @@ def read(
         )
     columns = named_columns(options)
     with reported_warnings(session):
-        held = read_file(file, columns, how_of(options), earlier, kind=options.kind, **how)
-    if held.note.startswith(GRAPHS) and "codes" in (held.columns.objects or ()):
-        given = getattr(options, "distance", None)
-        if held.objects.kind == "records":
-            options.distance = "codes=bag" if given is None else f"codes=bag,{given}"
+        data = read_file(file, columns, how_of(options), earlier, kind=options.kind, **how)
+    if data.note.startswith(GRAPHS) and "codes" in (data.columns.objects or ()):
+        distance = getattr(options, "distance", None)
+        if data.objects.kind == "records":
+            options.distance = "codes=bag" if distance is None else f"codes=bag,{distance}"
         else:
-            options.distance = given or "bag"
-    return _reported(file, held, session)
+            options.distance = distance or "bag"
+    return _reported(file, data, session)
 
 
 def named_columns(options: argparse.Namespace) -> ColumnNames:
@@ -72,14 +72,14 @@ def named_columns(options: argparse.Namespace) -> ColumnNames:
 
 
 def how_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options say of the bytes of a file."""
+    """Return the options on how to read the bytes of a file."""
     return {
         name: getattr(options, name, None) for name in ("channels_first", "series", "na_values")
     }
 
 
 def kinds_of(options: argparse.Namespace) -> dict[str, str] | None:
-    """Return which columns are of categories; with any, the rows are records."""
+    """Return the kinds of columns of categories; with any, the rows are records."""
     if options.categories is None:
         return None
     refuse(options, ("time", "channels_first", "series"), "does not go with --categories")
@@ -94,16 +94,16 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
         if model.kind == "sets":  # vectors in a file are series
             options.kind = options.kind or "sets"
         try:
-            held = read(options, session, columns, missing=model.missing.get("rule"))
+            data = read(options, session, columns, missing=model.missing.get("rule"))
         except ValueError as error:
             raise InputError(_lost(options, columns) or in_options(error)) from error
-        if held.objects.kind == "records":
-            names = listed(held.objects.columns)
+        if data.objects.kind == "records":
+            names = listed(data.objects.columns)
             raise InputError(
                 f"{options.file} holds records of several columns, {names}, but the model is of "
                 f"{model.kind}; name one column (--objects)"
             )
-        return held
+        return data
     not_of_records = ("objects", "time", "channels_first", "series")
     refuse(options, not_of_records, "does not go with a model of records")
     kinds = {name: column.kind for name, column in model.inputs.items()}
@@ -115,7 +115,7 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
 
 
 def _lost(options: argparse.Namespace, columns: ColumnNames) -> str:
-    """Say which column of the model's training objects a table lacks, or nothing."""
+    """Return an error about a column of the model that the table lacks, or nothing."""
     table = None if options.objects or not columns.objects else _table(options)
     if table is None:
         return ""
@@ -144,14 +144,14 @@ def read_records(
     how: Mapping[str, Any] = MappingProxyType({}),
     missing: str | None = None,
 ) -> LabelledObjects:
-    """Read the records of the named columns, and report what they are."""
+    """Read the records of the named columns, and report their kind."""
     with reported_warnings(session):
-        held = read_file(file, columns, how, earlier, kinds=kinds, missing=missing)
-    return _reported(file, held, session)
+        data = read_file(file, columns, how, earlier, kinds=kinds, missing=missing)
+    return _reported(file, data, session)
 
 
 def given_parameters(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters of the distance, with costs from a file, which name the distance."""
+    """Return the parameters of the distance; a file of costs sets the distance."""
     if options.costs is None:
         return dict(options.parameter)
     row = find_distance(options.distance or _WITH_COSTS)
@@ -172,8 +172,8 @@ def read_compared(
     if options.distance is not None:
         find_distance(options.distance)  # is refused before the file is read
     given_parameters(options)
-    held = read(options, session, unlabelled=True)
-    return held, *chosen_distance(options, held.objects)
+    data = read(options, session, unlabelled=True)
+    return data, *chosen_distance(options, data.objects)
 
 
 def chosen_distance(options: argparse.Namespace, X: Any) -> tuple[str, dict[str, Any]]:
@@ -190,16 +190,16 @@ def chosen_distance(options: argparse.Namespace, X: Any) -> tuple[str, dict[str,
 
 
 def refuse(options: argparse.Namespace, names: Iterable[str], reason: str) -> None:
-    """Refuse options that are given and do not go with the input."""
+    """Refuse options that do not fit the input."""
     for name in names:
         if getattr(options, name) not in (None, []):
             option = "--as" if name == "form" else f"--{name.replace('_', '-')}"
             raise InputError(f"{name} ({option}) {reason}")
 
 
-def _reported(file: str, held: LabelledObjects, session: Session) -> LabelledObjects:
-    session.report(f"{Path(file).name}: {str(held)[1:-1]}")
-    return held
+def _reported(file: str, data: LabelledObjects, session: Session) -> LabelledObjects:
+    session.report(f"{Path(file).name}: {str(data)[1:-1]}")
+    return data
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def parameter(text: str) -> tuple[str, Any]:
 
 
 def radii(text: str) -> float | dict[str, float]:
-    """Return a number, or those of columns."""
+    """Return one radius, or a radius for each named column."""
     if "=" not in text:
         return float(radius(text))
     return {name: radius(str(value)) for name, value in map(parameter, between_commas(text))}
@@ -59,12 +59,12 @@ def between_commas(text: str) -> list[str]:
 
 
 def joined(words: Sequence[str]) -> str:
-    """Return the text that `between_commas` reads."""
+    """Invert `between_commas`."""
     return ",".join(f'"{word}"' if "," in word else word for word in words)
 
 
 def names(text: str) -> list[str]:
-    """Return the names of columns, which differ."""
+    """Return distinct names of columns."""
     fields = between_commas(text)
     if not fields or "" in fields or len(set(fields)) < len(fields):
         raise argparse.ArgumentTypeError(f"{text!r} is not different names with commas between")
@@ -154,7 +154,7 @@ DISTANCE = ("--distance", "--parameter", "--costs")
 def add_options(
     parser: argparse.ArgumentParser, *options: str | tuple[str, dict[str, Any]]
 ) -> None:
-    """Add options by their names in the table; later ones may differ from it or from earlier."""
+    """Add options by their names in the table; later ones override the table and earlier ones."""
     arguments: dict[str, dict[str, Any]] = {}
     for option in options:
         name, more = (option, {}) if isinstance(option, str) else option

@@ -24,13 +24,13 @@ _SHOWN = 5  # channels in a picture
 
 def outliers(options: argparse.Namespace, session: Session) -> None:
     """Score the steps of a series by `d2ke.window_outliers`, and report the windows."""
-    # Whoever names a column says that the first line has the names.
+    # If columns are named, the first line has names.
     how = {"na_values": options.na_values, "series": bool(options.columns or options.time)}
     table = open_columns(options.file, NOTHING, how=how)
     if table is None:
         raise InputError(f"{options.file} must be a table with a row for each step")
-    for option, given in (("columns", options.columns or []), ("time", [options.time])):
-        for name in filter(None, given):
+    for option, names in (("columns", options.columns or []), ("time", [options.time])):
+        for name in filter(None, names):
             if name not in table.names:
                 raise InputError(
                     f"{option} (--{option}): {options.file} has no column {name!r}; it has "
@@ -52,16 +52,16 @@ def outliers(options: argparse.Namespace, session: Session) -> None:
             axis = np.array([f"{time}".rstrip("Z") for time in times], "datetime64[us]")
         result = {"row": rows, options.time: times}
     with reported_warnings(session):
-        found = window_outliers([values], options.window, n=options.n, **session.computing)
+        windows = window_outliers([values], options.window, n=options.n, **session.computing)
     file, size = Path(options.file).name, f"{len(values)} steps"
     session.report(f"{file}: {size} of {', '.join(columns)}")
     ranks, lines = np.zeros(len(values), np.int64), []
-    for rank, (start, score) in enumerate(zip(found.starts, found.scores, strict=True), 1):
-        ranks[start : start + found.length] = rank
-        first, last = times[start], times[start + found.length - 1]
+    for rank, (start, score) in enumerate(zip(windows.starts, windows.scores, strict=True), 1):
+        ranks[start : start + windows.length] = rank
+        first, last = times[start], times[start + windows.length - 1]
         lines.append([f"{rank}", f"{first}", f"{last}", f"{score:.4g}"])
         session.report(f"{rank}. {first} to {last}: {score:.4g}")
-    result |= {"score": np.asarray(found.step_scores), "window": ranks}
+    result |= {"score": np.asarray(windows.step_scores), "window": ranks}
     write_columns(Path(options.out), result)
     session.report(f"scores: {options.out}")
     if options.report is not None:
@@ -69,23 +69,23 @@ def outliers(options: argparse.Namespace, session: Session) -> None:
             "Marked are the windows that are least like any other one, and the score of each step."
         )
         alt = "the series, its unusual windows in colour, and the scores"
-        picture = saved(_picture(axis, values, columns, found))
+        picture = saved(_picture(axis, values, columns, windows))
         section = Section(
             "The series", text, alt, picture, ("window", "from", "to", "score"), lines
         )
-        summary = f"{size}; ", f"{len(lines)} windows of {found.length}", " steps."
+        summary = f"{size}; ", f"{len(lines)} windows of {windows.length}", " steps."
         write_page(Path(options.report), f"Outliers of {file}", summary, [section])
         session.report(f"report: {options.report}")
 
 
-def _picture(axis: Any, values: np.ndarray, columns: list[str], found: WindowOutliers) -> Any:
+def _picture(axis: Any, values: np.ndarray, columns: list[str], windows: WindowOutliers) -> Any:
     """Draw the first channels and the scores, with the windows in colour."""
-    shown = [*zip(columns[:_SHOWN], values.T, strict=False), ("score", found.step_scores)]
+    shown = [*zip(columns[:_SHOWN], values.T, strict=False), ("score", windows.step_scores)]
     figure, axes = panels(len(shown), 1, (9, 2), sharex=True)
-    for one, (name, line) in zip(axes, shown, strict=True):
-        one.plot(axis, line, linewidth=0.7, color=COLOURS[0])
-        one.set(ylabel=name)
-        for start in found.starts.tolist():
-            end = min(start + found.length, len(axis)) - 1
-            one.axvspan(axis[start], axis[end], color=COLOURS[1], alpha=0.3, linewidth=0)
+    for ax, (name, line) in zip(axes, shown, strict=True):
+        ax.plot(axis, line, linewidth=0.7, color=COLOURS[0])
+        ax.set(ylabel=name)
+        for start in windows.starts.tolist():
+            end = min(start + windows.length, len(axis)) - 1
+            ax.axvspan(axis[start], axis[end], color=COLOURS[1], alpha=0.3, linewidth=0)
     return figure

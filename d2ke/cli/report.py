@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?( %)?")
 class Section(NamedTuple):
     """A part of the page: a heading, a paragraph, a PNG picture and a table, each if there is one.
 
-    `alt` is the picture's text for those who do not see it.
+    `alt` is the alternative text of the picture.
     """
 
     heading: str = ""
@@ -40,7 +40,7 @@ class Section(NamedTuple):
 
     @property
     def wide_table(self) -> bool:
-        """Whether the cells of a row of the table stand one below the other in a narrow window."""
+        """Whether the cells of a row of the table are stacked in a narrow window."""
         longest = max((len(cell) for row in self.rows for cell in row), default=0)
         return len(self.columns) > 4 or longest > 40
 
@@ -63,14 +63,14 @@ class Section(NamedTuple):
 
 
 def _width(png: bytes) -> int:
-    """Return the width in pixels that the header of a PNG picture says, 0 without a picture."""
+    """Return the width in pixels in the header of a PNG picture, 0 without a picture."""
     return int.from_bytes(png[16:20], "big")
 
 
 def write_page(
     file: Path, title: str, summary: tuple[str, str, str], sections: Sequence[Section]
 ) -> None:
-    """Write a page that needs no other file; the middle part of its summary is bold."""
+    """Write a self-contained page; the middle of its summary is bold."""
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True)
@@ -96,9 +96,9 @@ def saved(figure: Any, form: str = "png", dpi: int = _DPI) -> bytes:
     return content.getvalue()
 
 
-def picture_section(one: ModelPicture) -> Section:
+def picture_section(view: ModelPicture) -> Section:
     """Return the section of a picture."""
-    return Section(one.heading, one.text, one.heading.lower(), picture(one.size, one.draw))
+    return Section(view.heading, view.text, view.heading.lower(), picture(view.size, view.draw))
 
 
 def label_text(label: Any) -> str:

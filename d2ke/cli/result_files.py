@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of results, with a row for each object; and errors about what a command was told."""
+"""Files of results with a row for each object, and errors about options."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class InputError(ValueError):
 
 @contextmanager
 def input_errors() -> Iterator[None]:
-    """Values that are refused in here are InputErrors."""
+    """Turn refused values into InputErrors."""
     try:
         yield
     except InputError:
@@ -66,8 +66,8 @@ def in_options(error: BaseException | str) -> str:
     if isinstance(error, (ArgumentError, ArgumentTypeError)) and error.argument in OPTIONS:
         return f"{error.argument} ({OPTIONS[error.argument]}) {error.problem}"
     text = str(error)
-    for given in ("task='regression'", "task='classification'", "missing='interpolate'"):
-        text = text.replace(given, f"--{given.replace('=', ' ').replace(chr(39), '')}")
+    for argument in ("task='regression'", "task='classification'", "missing='interpolate'"):
+        text = text.replace(argument, f"--{argument.replace('=', ' ').replace(chr(39), '')}")
     text = text.replace("say so (series)", "say so (--series)")
     # Advice on how to read matrices, which is about X or a file.
     return f"{text}; the option is --channels-first" if "channels_first=" in text else text
@@ -76,7 +76,7 @@ def in_options(error: BaseException | str) -> str:
 def check_results(
     options: argparse.Namespace, out: Sequence[str], inputs: Mapping[str, Any]
 ) -> None:
-    """Refuse results, before the work, that cannot be written or are another file of the command.
+    """Before the work, refuse results that cannot be written or would overwrite an input.
 
     `out` has the endings of the result itself.
     """
@@ -115,7 +115,7 @@ def check_results(
 
 
 def write_columns(file: Path, columns: Mapping[str, np.ndarray]) -> None:
-    """Write columns of equal length, whole or not at all; in HDF5, a dataset for each."""
+    """Write columns of equal length atomically; in HDF5, a dataset for each."""
     if file.suffix in HDF5:
         with create_hdf5(file) as store:
             for name, values in columns.items():

@@ -41,15 +41,15 @@ class Session:
         return {"n_threads": self.n_threads, "progress": self.progress}
 
     def long(
-        self, description: str, function: Callable[..., Any], *args: Any, **others: Any
+        self, description: str, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
         """Call a function that takes long; on a terminal, show the time that has passed."""
-        work = partial(function, *args, **others)
+        work = partial(function, *args, **kwargs)
         return interruptible(work, description if is_shown(self.progress) else None)
 
 
 def session_of(options: argparse.Namespace) -> Session:
-    """Return the `Session` of a command: it shows progress, and prints what it reports."""
+    """Return the `Session` of a command: it shows progress and prints reports."""
     return Session(n_threads=options.threads, progress=None, report=_print)
 
 

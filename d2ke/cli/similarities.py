@@ -37,7 +37,7 @@ _DENSE = 5000  # objects whose matrix fits
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """The similarities of n objects, or what they are made of, and their labels.
+    """The similarities of n objects, or points or distances to compute them from, and labels.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Similarities:
     K, features : ndarray or None
         The Gram matrix, shape (n, n), or features Z, shape (n, R), for K = Z Z'.
     points, distances : ndarray or None
-        In their place, shape (n, d) or (n, n): the widths of the similarities are to be chosen.
+        Instead, shape (n, d) or (n, n); the widths of the similarities are chosen later.
     labels : ndarray of int64, float64 or str, shape (n,), or None
         Their labels, if any are known.
     ids : ndarray of int64 or str, shape (n,), or None
@@ -106,24 +106,24 @@ def read_similarities(options: argparse.Namespace, session: Session) -> Similari
         An option names something missing or unusable.
     """
     file, path, form = options.file, Path(options.file), options.form
-    of_objects = (*OBJECT_OPTIONS, *DISTANCE_OPTIONS)
+    object_options = (*OBJECT_OPTIONS, *DISTANCE_OPTIONS)
     if form is None:
-        about_objects = any(getattr(options, name) not in (None, []) for name in of_objects)
+        about_objects = any(getattr(options, name) not in (None, []) for name in object_options)
         if about_objects or is_data_set(file) or path.suffix not in SUFFIXES:
             form = "objects"
     elif form != "objects" and is_data_set(file):
         raise InputError(f"form (--as) is for files; {file} is a data set, of objects")
     if form == "objects":
         refuse(options, ("variable",), f"is for a matrix; {file} holds objects")
-        return _of_objects(options, session)
+        return _from_objects(options, session)
     matrix = f"is for objects (--as objects), not for a matrix (--as {form or 'gram'})"
-    refuse(options, (*of_objects, "R", "save_features"), matrix)
+    refuse(options, (*object_options, "R", "save_features"), matrix)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {file}")
     if path.suffix not in SUFFIXES:
         raise InputError(f"{file} must end in {', '.join(SUFFIXES)} to be read as {form}")
     labels = None if options.labels is None else read_labels(options.labels, path)
-    result = session.long("similarities", _of_file, options, labels, session.report)
+    result = session.long("similarities", _from_file, options, labels, session.report)
     if result.labels is not None and len(result.labels) != result.n:
         raise InputError(
             f"labels has {len(result.labels)} labels, but {path.name} has {result.n} objects"
@@ -131,13 +131,13 @@ def read_similarities(options: argparse.Namespace, session: Session) -> Similari
     return result
 
 
-def _of_objects(options: argparse.Namespace, session: Session) -> Similarities:
-    """Return the distances of objects; of very many, or where it is asked for, their features."""
-    held, distance, parameters = read_compared(options, session)
-    X, name = held.objects, Path(options.file).name
+def _from_objects(options: argparse.Namespace, session: Session) -> Similarities:
+    """Return the distances of objects; or their features, for many objects or if requested."""
+    data, distance, parameters = read_compared(options, session)
+    X, name = data.objects, Path(options.file).name
     if len(X) < 2:
         raise InputError(f"{name} holds {len(X)} objects; at least 2 are needed")
-    labels = None if held.labels is None else plain_labels(f"labels of {name}", held.labels)
+    labels = None if data.labels is None else plain_labels(f"labels of {name}", data.labels)
     if labels is not None and labels.dtype.kind == "U" and (labels == "").any():
         labels = labels_of_text(labels)
     if X.base == "series":
@@ -146,7 +146,7 @@ def _of_objects(options: argparse.Namespace, session: Session) -> Similarities:
     if len(X) <= _DENSE and not asked and row.is_symmetric(check_parameters(row, parameters)):
         D = distance_matrix(X, None, distance, **parameters, **session.computing)
         session.report(f"distances: {distance}")
-        return replace(_of_distances(name, D, labels, options.gamma), ids=held.ids)
+        return replace(_from_distances(name, D, labels, options.gamma), ids=data.ids)
     omega, _ = training_objects(1024 if options.R is None else options.R, X, seed=options.seed)
     D = distance_matrix(X, omega, distance, **parameters, **session.computing)
     gamma, rule = options.gamma, ""
@@ -166,24 +166,24 @@ def _of_objects(options: argparse.Namespace, session: Session) -> Similarities:
         if labels is not None and labels.dtype.kind == "f":
             held_labels = np.where(np.isnan(labels), -1, labels).astype(np.int64)
         file = Path(options.save_features)
-        save_features(file, Z, labels=held_labels, ids=held.ids, omega=omega, parameters=settings)
+        save_features(file, Z, labels=held_labels, ids=data.ids, omega=omega, parameters=settings)
         session.report(f"features: {file}")
-    return replace(_of_features(name, Z, labels), ids=held.ids)
+    return replace(_from_features(name, Z, labels), ids=data.ids)
 
 
-def _of_distances(
+def _from_distances(
     name: str, D: np.ndarray, labels: np.ndarray | None, gamma: float | None
 ) -> Similarities:
-    """Return distances, whose widths are to be chosen, or exp(-gamma d)."""
+    """Return exp(-gamma d), or without gamma the distances."""
     if gamma is None:
         return Similarities(name, distances=D, labels=labels)
     return Similarities(name, np.exp(-positive_number("gamma", gamma) * D), labels=labels)
 
 
-def _of_features(name: str, Z: np.ndarray, labels: np.ndarray | None) -> Similarities:
-    """Return features Z, shape (n, R), as points of length 1; of very many, as they are.
+def _from_features(name: str, Z: np.ndarray, labels: np.ndarray | None) -> Similarities:
+    """Return features Z, shape (n, R), as points of length 1, or unchanged if n is large.
 
-    The distances of these points are kernel distances of single objects.
+    The distances of these points are the kernel distances of the objects.
     """
     if len(Z) > _DENSE:
         return Similarities(name, features=Z, labels=labels)
@@ -193,7 +193,7 @@ def _of_features(name: str, Z: np.ndarray, labels: np.ndarray | None) -> Similar
     return Similarities(name, points=Z.astype(np.float64) / lengths, labels=labels)
 
 
-def _of_file(
+def _from_file(
     options: argparse.Namespace,
     labels: np.ndarray | None,
     report: Callable[[str], None],
@@ -201,9 +201,9 @@ def _of_file(
     file, gamma = Path(options.file), options.gamma
     store = options.variable is None and features_seal(file) is not None
     if store:
-        held = load_features(file)
-        values, name, ids = held.Z, file.name, held.ids
-        labels = held.labels if labels is None else labels
+        stored = load_features(file)
+        values, name, ids = stored.Z, file.name, stored.ids
+        labels = stored.labels if labels is None else labels
     else:
         values, name = read_matrix(file, options.variable)
         ids = None
@@ -215,7 +215,7 @@ def _of_file(
     if form == "features":
         values = arrays.matrix(name, values)
         report(f"{name}: {values.shape[1]} features of {len(values)} objects")
-        return replace(_of_features(file.name, values, labels), ids=ids)
+        return replace(_from_features(file.name, values, labels), ids=ids)
     if form == "points":
         values = arrays.matrix(name, values)
         report(f"{name}: {len(values)} points")
@@ -231,7 +231,7 @@ def _of_file(
         arrays.check_diagonal(name, matrix)
         how = "" if gamma is None else f", K = exp(-gamma d), gamma {gamma:.4g}"
         report(f"{name}: distances of {len(matrix)} objects{how}")
-        return _of_distances(file.name, matrix, labels, gamma)
+        return _from_distances(file.name, matrix, labels, gamma)
     if arrays.like_distances(matrix):
         raise InputError(
             f"{name} has zeros on its diagonal, as distances have; form (--as) distances makes "

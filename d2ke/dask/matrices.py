@@ -51,14 +51,14 @@ def distance_matrix(
         default, where X or Y is in memory, ``"levenshtein"`` for strings, ``"dtw"`` for series and
         ``"mhd"`` for sets.
     chunks : int or sequence of int, optional
-        For an X in memory, the number of rows of a partition, or of each; by default four
+        For an X in memory, the number of rows of all or of each partition; by default four
         partitions for each thread, of at most dask's ``array.chunk-size``. For a dask collection,
         the lengths of its partitions, if you have them; otherwise the result has blocks of
         unknown length, which ``Z.compute_chunk_sizes()`` finds.
     n_threads : int
         Threads of a task; by default 1, as a worker runs as many tasks as it has threads.
     dtype : {float64, float32}, optional
-        Of the result. By default that of `d2ke.distance_matrix` where X and Y are in memory, else
+        Of the result. By default as for `d2ke.distance_matrix` if X and Y are in memory, else
         float64.
     **params
         Parameters of the distance.
@@ -97,9 +97,9 @@ def distance_matrix(
     )  # fmt: skip
     symmetric = y is None and _is_symmetric(distance, params)
     grid: list[list[Any]] = []
-    for i, x_i in enumerate(x.parts):
+    for i, x_i in enumerate(x.partitions):
         row = []
-        for j, other in enumerate(columns.parts):
+        for j, other in enumerate(columns.partitions):
             if symmetric and j < i:
                 row.append(grid[j][i].T)
                 continue
@@ -162,19 +162,19 @@ def d2ke_embed(
     distance = chosen_distance(distance, X, omega, names)
     x, y, default = open_collections(X, omega, distance, params, names, chunks)
     assert y is not None
-    if y.whole is None:
+    if y.local is None:
         raise ArgumentTypeError("omega", "must be in memory, not a dask collection")
     dtype = default if dtype is None else element_type("dtype", dtype)
     embed = partial(
         _embed, distance=distance, params=params, gamma=gamma, dtype=dtype,
         n_threads=integer("n_threads", n_threads, 1),
     )  # fmt: skip
-    empty = np.empty((0, len(y.whole)), dtype)
-    return row_array(x.map(embed, y.parts[0], empty=empty), x.lengths, empty)
+    empty = np.empty((0, len(y.local)), dtype)
+    return row_array(x.map(embed, y.partitions[0], empty=empty), x.lengths, empty)
 
 
 def chosen_distance(distance: Any, X: Any, Y: Any, names: ArgumentNames) -> Any:
-    """Return the distance; for None that of the kind of the objects in memory."""
+    """Return the distance, by default the usual one for objects in memory."""
     if distance is not None:
         return distance
     for name, side in ((names.x, X), (names.y, Y)):
@@ -194,9 +194,9 @@ def open_collections(
     chunks: Any,
     width: int | None = None,
 ) -> tuple[Partitions, Partitions | None, np.dtype]:
-    """Check all that this process can see; return the parts of X and of Y, and the result's type.
+    """Check the local arguments; return the partitions of X and Y, and the result's dtype.
 
-    A Y in memory is one part; that of a Y that is None is None. `width` is the number of values in
+    A Y in memory is one partition; a Y of None has None. `width` is the number of values in
     a row of the result; None for one in each column.
     """
     if isinstance(distance, LowLevelCallable):
@@ -213,19 +213,19 @@ def open_collections(
         kind = row.kind
     options: dict[str, Any] = {"kind": kind, "anything": anything}
     y = None if Y is None else partitions_of(names.y, Y, **options)
-    if y is not None and y.whole is not None:
-        y = Partitions(names.y, [shared(y.whole)], (len(y.whole),), y.whole)
+    if y is not None and y.local is not None:
+        y = Partitions(names.y, [shared(y.local)], (len(y.local),), y.local)
     if width is None:
-        width = 4096 if y is None or y.whole is None else len(y.whole)  # blocks of 128 MB
+        width = 4096 if y is None or y.local is None else len(y.local)  # blocks of 128 MB
     x = partitions_of(names.x, X, chunks, row_bytes=8 * width, **options)
     dtype = np.dtype(np.float64)
-    if x.whole is not None and (y is None or y.whole is not None):
-        dtype = check_pairs(x.whole, None if y is None else y.whole, distance, params, names).dtype
+    if x.local is not None and (y is None or y.local is not None):
+        dtype = check_pairs(x.local, None if y is None else y.local, distance, params, names).dtype
     else:
         for side in (x, y):
-            if side is not None and side.whole is not None:
+            if side is not None and side.local is not None:
                 called = ArgumentNames(names.function, side.name, side.name)
-                check_pairs(side.whole, None, distance, params, called)
+                check_pairs(side.local, None, distance, params, called)
     return x, y, dtype
 
 
@@ -242,7 +242,7 @@ def _is_symmetric(distance: Any, params: Mapping[str, Any]) -> bool:
 def _distances(
     x: Any, y: Any, *, distance: Any, params: Any, dtype: Any, n_threads: int
 ) -> np.ndarray:
-    """Compute the distances of two parts; y is None for those of x among each other."""
+    """Compute the distances of two partitions; y is None for distances within x."""
     columns = x if y is None else y
     if not (len(x) and len(columns)):
         return np.empty((len(x), len(columns)), dtype)

@@ -46,16 +46,16 @@ def nearest(
     ----------
     X, Y, chunks, n_threads
         As for `d2ke.dask.distance_matrix`. Y in memory, or an X in memory where Y is None, is sent
-        to each worker once. Otherwise the partitions of X meet those of Y one by one, and the k
-        best are kept.
+        to each worker once. Otherwise each partition of X meets each of Y, and the k best are
+        kept.
     k, radius, distance, include_self, metric, **params
         As for `d2ke.nearest`.
 
     Returns
     -------
     indices : dask.array.Array of int64, shape (n, k)
-        Positions in Y, the nearest first; ties are sorted by index, the object itself before all
-        others.
+        Positions in Y, the nearest first; ties are sorted by index, the object itself
+        first.
     distances : dask.array.Array, shape (n, k)
         float64 where X or Y is a dask collection. ``dask.compute(indices, distances)`` searches
         once for both.
@@ -80,7 +80,7 @@ def nearest(
     distance = chosen_distance(distance, X, Y, names)
     x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 2 * k)
     columns, same = _columns(x, y), y is None
-    if columns.known:
+    if columns.has_lengths:
         m = int(sum(columns.lengths)) - same
         if k > m:
             raise ArgumentError("k", f"is {k}, but there are {m} candidates for a neighbour")
@@ -91,10 +91,10 @@ def nearest(
                         options, dtype)  # fmt: skip
     starts, row_starts = columns.starts(), x.starts() if same else None
     lists: list[Any] = []
-    for i, rows in enumerate(x.parts):
+    for i, rows in enumerate(x.partitions):
         candidates = [
             later(partial(task.nearest_of, j), rows, other, starts, where=x.where(i))
-            for j, other in enumerate(columns.parts)
+            for j, other in enumerate(columns.partitions)
         ]
         best = tree(candidates, partial(best_of, k + same))
         lists.append(later(partial(task.finish_nearest, i), best, row_starts, rows))
@@ -158,17 +158,17 @@ def within(
     join = partial(_join, drop_own=not flag("include_self", include_self), dtype=dtype)
     row_starts = x.starts() if same else None
     blocks = []
-    for i, rows in enumerate(x.parts):
-        tasks = [later(compare, rows, other, where=x.where(i)) for other in columns.parts]
+    for i, rows in enumerate(x.partitions):
+        tasks = [later(compare, rows, other, where=x.where(i)) for other in columns.partitions]
         blocks.append(later(partial(join, i), row_starts, *tasks))
     return blocks
 
 
 def _columns(x: Partitions, y: Partitions | None) -> Partitions:
     """Return what the parts of X are compared with: one part if it is in memory."""
-    if y is not None or x.whole is None:
+    if y is not None or x.local is None:
         return x if y is None else y
-    return Partitions(x.name, [shared(x.whole)], (len(x.whole),), x.whole)
+    return Partitions(x.name, [shared(x.local)], (len(x.local),), x.local)
 
 
 # ---------------------------------------------------------------- on workers
@@ -245,8 +245,8 @@ def _join(
     if row_starts is not None and drop_own:
         counts = np.diff(graph.indptr)
         rows = np.repeat(np.arange(len(counts)), counts)
-        others = graph.indices != rows + row_starts[i]
+        mask = graph.indices != rows + row_starts[i]
         graph = sparse.csr_array(
-            (graph.data[others], (rows[others], graph.indices[others])), shape=graph.shape
+            (graph.data[mask], (rows[mask], graph.indices[mask])), shape=graph.shape
         )
     return graph.astype(dtype, copy=False)

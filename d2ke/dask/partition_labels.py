@@ -37,21 +37,21 @@ class PartitionLabels:
     Attributes
     ----------
     task : Task
-        What they are.
-    places : list of int
+        The type of labels.
+    filled : list of int
         The partitions that are not empty.
     labels : tuple of Delayed
-        The `Labels` of each of them.
+        The `Labels` of each filled partition.
     rows : list of Delayed or None
-        The objects of each of them that have a weight; None for all.
+        Its objects with a positive weight; None for all.
     """
 
     def __init__(self, x: Partitions, truth: Sequence[Any], task: str | None):
         summaries = [
             later(partial(_summary, task), y_i, x_i, where=x.where(i))
-            for i, (y_i, x_i) in enumerate(zip(truth, x.parts, strict=True))
+            for i, (y_i, x_i) in enumerate(zip(truth, x.partitions, strict=True))
         ]
-        # Every pass ends before the next one begins, so that no part is kept from one to the next.
+        # Every pass ends before the next begins, so that no partition stays in memory.
         sizes, summary = compute(
             [later(_size, summary) for summary in summaries], tree(summaries, partial(_merge, task))
         )
@@ -60,29 +60,29 @@ class PartitionLabels:
         first = summary[1]
         if isinstance(first, Records):
             check_training_columns(first)
-        x = x._replace(parts=x.map(_in_order, shared(first), empty=[]))
+        x = x._replace(partitions=x.map(_in_order, shared(first), empty=[]))
         self.x, self.task = x, _task_of(summary, task)
         self.rows: list[Any] | None = None
-        self.places = [i for i, size in enumerate(sizes) if size]
+        self.filled = [i for i, size in enumerate(sizes) if size]
         what = shared(self.task)
-        self._map(later(_encode, what, truth[i], sizes[i], where=x.where(i)) for i in self.places)
+        self._map(later(_encode, what, truth[i], sizes[i], where=x.where(i)) for i in self.filled)
 
     def _map(self, tasks: Iterable[Any]) -> None:
         self.labels = finished(*tasks)
 
     def weigh(self, weights: Sequence[Any] | None, class_weight: Any) -> None:
-        """Give the objects weights: those of the objects times those of their classes."""
+        """Give the objects weights: their own times the weights of their classes."""
         if weights is not None:
             checked = [
                 later(_weights, labels, weights[i], where=self.x.where(i))
-                for i, labels in zip(self.places, self.labels, strict=True)
+                for i, labels in zip(self.filled, self.labels, strict=True)
             ]
             largest = self._tree(checked, np.max, _largest)
             if not largest:
                 raise ArgumentError("sample_weight", "is zero for all objects")
             self.rows = rows = [later(_weighted_rows, w, largest) for w in checked]
             weighted = zip(self.labels, checked, rows, strict=True)
-            self._map(later(_weighted, *given) for given in weighted)
+            self._map(later(_weighted, *arguments) for arguments in weighted)
         if class_weight is not None:
             counts = self._tree(self.labels, partial(Labels.counts, weighted=False), _add)
             factors = self.task.class_factors(class_weight, counts)
@@ -110,8 +110,8 @@ class PartitionLabels:
 def _summary(task: str | None, y: Any, x: Any) -> tuple[Any, Any, int] | None:
     """Return labels that stand for all, the columns of records without rows, and the number.
 
-    Labels are the classes, the range of real values, or the range of each of several labels. One of
-    them is not a whole number if one of all is not. None for an empty partition.
+    Labels are the classes, the range of real values, or the range of each of several labels, with a
+    fractional number if any is. None for an empty partition.
     """
     if not len(x):
         return None
@@ -145,8 +145,8 @@ def _merge(task: str | None, *summaries: Any) -> Any:
     else:
         families = sorted({plain.label_family(kinds) for kinds in values})
         if len(families) > 1:
-            held = " and ".join("numbers" if name == "number" else "strings" for name in families)
-            raise ArgumentTypeError("y", f"holds {held} in different partitions")
+            types = " and ".join("numbers" if name == "number" else "strings" for name in families)
+            raise ArgumentTypeError("y", f"holds {types} in different partitions")
         kinds = _kinds(task, np.concatenate(values))
     return (kinds, names), columns, sum(n for _, _, n in filled)
 
@@ -165,10 +165,10 @@ def _same_columns(first: Any, other: Any) -> Any:
     merged = {}
     for name in first:
         columns = [column for column in (first[name], other[name]) if column.kind != "missing"]
-        held = sorted({column.use or column.kind for column in columns})
-        if len(held) > 1:
+        uses = sorted({column.use or column.kind for column in columns})
+        if len(uses) > 1:
             raise ArgumentTypeError(
-                f"X[{name!r}]", f"holds {' and '.join(held)} in different partitions"
+                f"X[{name!r}]", f"holds {' and '.join(uses)} in different partitions"
             )
         merged[name] = columns[0] if columns else first[name]
         if len(columns) == 2 and isinstance(columns[1].values, Objects):

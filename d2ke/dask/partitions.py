@@ -33,44 +33,44 @@ class Partitions(NamedTuple):
     ----------
     name : str
         The argument's name.
-    parts : list of Delayed
-        Packed objects or records; lists where objects may be anything. A part may be empty.
+    partitions : list of Delayed
+        Packed objects or records; lists if objects may be anything. A partition may be empty.
     lengths : tuple
-        Numbers of objects; nan where they are not known before the parts are.
-    whole : Objects, Records, list or None
-        All of it, where this process has it.
+        Numbers of objects; nan if unknown before the partitions are computed.
+    local : Objects, Records, list or None
+        The full collection, if it is in this process.
     """
 
     name: str
-    parts: list[Delayed]
+    partitions: list[Delayed]
     lengths: tuple[float, ...]
-    whole: Any = None
+    local: Any = None
 
     @property
-    def known(self) -> bool:
+    def has_lengths(self) -> bool:
         """True if the lengths are known."""
         return not any(map(math.isnan, self.lengths))
 
     def where(self, i: int) -> str:
         """Return what notes of errors call a part."""
-        return f"partition {i} of {self.name}" if len(self.parts) > 1 else ""
+        return f"partition {i} of {self.name}" if len(self.partitions) > 1 else ""
 
     def starts(self) -> Delayed:
         """Return a task that gives the number of each part's first object, and the number of all.
 
         Nothing else needs lengths that are not known; then each part is computed for it.
         """
-        if self.known:
+        if self.has_lengths:
             return shared(offsets_of(np.asarray(self.lengths, np.int64)))
         return later(_starts, *self.map(len))
 
     def map(
         self, function: Callable[..., Any], *arguments: Any, empty: Any = None
     ) -> list[Delayed]:
-        """Return a task for each part, ``function(part, *arguments)``, or `empty`."""
+        """Return a task for each partition, ``function(partition, *arguments)``, or `empty`."""
         return [
-            later(function, part, *arguments, where=self.where(i), empty=empty)
-            for i, part in enumerate(self.parts)
+            later(function, partition, *arguments, where=self.where(i), empty=empty)
+            for i, partition in enumerate(self.partitions)
         ]
 
 
@@ -83,7 +83,7 @@ def partitions_of(
     anything: bool = False,
     row_bytes: int = 8,
 ) -> Partitions:
-    """Cut a collection into parts, or find those that it has.
+    """Cut a collection into partitions, or find its own.
 
     Parameters
     ----------
@@ -101,34 +101,34 @@ def partitions_of(
         Bytes of a row of the result.
     """
     frames = kind == "records" or (kind == "any" and is_frame(X))
-    lazy = lazy_parts(name, X, frames=frames)
+    lazy = lazy_tasks(name, X, frames=frames)
     if lazy is None:
-        whole = _packed(name, kind, anything, X)
-        lengths = _row_chunks(len(whole), chunks, row_bytes)
+        local = _packed(name, kind, anything, X)
+        lengths = _row_chunks(len(local), chunks, row_bytes)
         bounds = offsets_of(lengths)
-        spans = [span_of(whole, *bounds[i : i + 2]) for i in range(len(lengths))]
-        return Partitions(name, [shared(span) for span in spans], lengths, whole)
-    parts, known = lazy
+        spans = [span_of(local, *bounds[i : i + 2]) for i in range(len(lengths))]
+        return Partitions(name, [shared(span) for span in spans], lengths, local)
+    tasks, sizes = lazy
     if chunks is not None:
-        if not isinstance(chunks, (list, tuple)) or len(chunks) != len(parts):
+        if not isinstance(chunks, (list, tuple)) or len(chunks) != len(tasks):
             raise ArgumentTypeError(
                 "chunks",
-                f"must be the lengths of the {len(parts)} partitions that {name} has, got "
+                f"must be the lengths of the {len(tasks)} partitions that {name} has, got "
                 f"{chunks!r}",
             )
-        known = tuple(integer(f"chunks[{i}]", rows, 0) for i, rows in enumerate(chunks))
+        sizes = tuple(integer(f"chunks[{i}]", rows, 0) for i, rows in enumerate(chunks))
     read = partial(_read, name, kind, anything)
-    parts = [
-        later(partial(read, rows), part, where=f"partition {i} of {name}")
-        for i, (part, rows) in enumerate(zip(parts, known, strict=True))
+    tasks = [
+        later(partial(read, rows), task, where=f"partition {i} of {name}")
+        for i, (task, rows) in enumerate(zip(tasks, sizes, strict=True))
     ]
-    return Partitions(name, parts, known)
+    return Partitions(name, tasks, sizes)
 
 
 def is_lazy(X: Any) -> bool:
-    """Return whether an argument is a dask collection or a list of delayed parts."""
+    """Return whether an argument is a dask collection or a list of Delayed."""
     return is_dask_collection(X) or (
-        isinstance(X, (list, tuple)) and any(isinstance(part, Delayed) for part in X)
+        isinstance(X, (list, tuple)) and any(isinstance(item, Delayed) for item in X)
     )
 
 
@@ -137,12 +137,12 @@ def is_frame(X: Any) -> bool:
     return is_dask_collection(X) and hasattr(type(X), "columns") and X.ndim == 2
 
 
-def lazy_parts(
+def lazy_tasks(
     name: str, X: Any, *, frames: bool = False
 ) -> tuple[list[Delayed], tuple[float, ...]] | None:
-    """Return the parts of a dask collection and their lengths; None for what is in memory.
+    """Return the tasks of a dask collection and their lengths; None for data in memory.
 
-    If `frames`, the collection has several columns: it is a frame or a list of delayed parts.
+    If `frames`, the collection has several columns: it is a frame or a list of Delayed.
     """
     if not is_lazy(X):
         return None
@@ -152,56 +152,56 @@ def lazy_parts(
     if isinstance(X, Delayed):
         X = [X]
     if isinstance(X, (list, tuple)):
-        for i, part in enumerate(X):
-            if not isinstance(part, Delayed):
-                raise ArgumentTypeError(name, f"must be delayed as others are, got {part!r}", i)
-        parts = list(X)
+        for i, item in enumerate(X):
+            if not isinstance(item, Delayed):
+                raise ArgumentTypeError(name, f"must be delayed as others are, got {item!r}", i)
+        tasks = list(X)
     elif not hasattr(X, "to_delayed") or is_frame(X) != frames:
         needed = "a DataFrame" if frames else "a column of dask.dataframe, a bag, an array"
         raise ArgumentTypeError(
             name, f"is a {type(X).__name__}; {needed} or a list of delayed parts is needed"
         )
     else:
-        parts = list(X.to_delayed())
-    return parts, (math.nan,) * len(parts)
+        tasks = list(X.to_delayed())
+    return tasks, (math.nan,) * len(tasks)
 
 
-def row_parts(name: str, values: Any, x: Partitions) -> list[Any]:
-    """Return tasks that give the values of the rows of each part of X: labels or weights."""
-    lazy = lazy_parts(name, values, frames=is_frame(values))
+def row_tasks(name: str, values: Any, x: Partitions) -> list[Any]:
+    """Return tasks of the labels or weights of each partition's rows."""
+    lazy = lazy_tasks(name, values, frames=is_frame(values))
     if lazy is not None:
-        parts, _ = lazy
-        if len(parts) != len(x.parts):
+        tasks, _ = lazy
+        if len(tasks) != len(x.partitions):
             raise ArgumentError(
                 name,
-                f"has {len(parts)} partitions, but X has {len(x.parts)}; cut both alike",
+                f"has {len(tasks)} partitions, but X has {len(x.partitions)}; cut both alike",
             )
-        return parts
+        return tasks
     if nested_rows(values) is None and not hasattr(values, "columns"):
         values = label_array(name, values)
-    if x.known and len(values) != sum(x.lengths):
+    if x.has_lengths and len(values) != sum(x.lengths):
         n = int(sum(x.lengths))
         raise ArgumentError(name, f"has {len(values)} labels, but X has {n} rows")
-    every, starts = shared(values), x.starts()
-    return [later(partial(_cut, name, i), every, starts) for i in range(len(x.parts))]
+    shared_values, starts = shared(values), x.starts()
+    return [later(partial(_cut, name, i), shared_values, starts) for i in range(len(x.partitions))]
 
 
-def _cut(name: str, i: int, every: Any, starts: np.ndarray) -> Any:
-    if len(every) != starts[-1]:
-        raise ArgumentError(name, f"has {len(every)} labels, but X has {starts[-1]} rows")
-    every = every.iloc if hasattr(every, "iloc") else every  # of pandas
-    return every[starts[i] : starts[i + 1]]
+def _cut(name: str, i: int, values: Any, starts: np.ndarray) -> Any:
+    if len(values) != starts[-1]:
+        raise ArgumentError(name, f"has {len(values)} labels, but X has {starts[-1]} rows")
+    values = values.iloc if hasattr(values, "iloc") else values  # of pandas
+    return values[starts[i] : starts[i + 1]]
 
 
-def _read(name: str, kind: str | None, anything: bool, rows: float, part: Any) -> Any:
-    """Pack a part on a worker."""
-    if _holds_records(kind, part):  # the length of a dict is not that of its columns
-        part = pack_records(part, name=name)
-    if not math.isnan(rows) and len(part) != rows:
-        raise ArgumentError("chunks", f"has {rows} for a partition of {len(part)} objects")
-    if not len(part):
+def _read(name: str, kind: str | None, anything: bool, rows: float, items: Any) -> Any:
+    """Pack a partition on a worker."""
+    if _holds_records(kind, items):  # the length of a dict is not that of its columns
+        items = pack_records(items, name=name)
+    if not math.isnan(rows) and len(items) != rows:
+        raise ArgumentError("chunks", f"has {rows} for a partition of {len(items)} objects")
+    if not len(items):
         return []
-    return _packed(name, kind, anything, part)
+    return _packed(name, kind, anything, items)
 
 
 def _holds_records(kind: str | None, X: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
-from d2ke.dask.partitions import Partitions, is_frame, is_lazy, partitions_of, row_array, row_parts
+from d2ke.dask.partitions import Partitions, is_frame, is_lazy, partitions_of, row_array, row_tasks
 from d2ke.dask.workers import later, shared, tree
 from d2ke.explain.novelty import novelty as novelty_in_memory
 from d2ke.models import predict
@@ -91,10 +91,10 @@ def d2ke_predict(
     accuracy = da.full((), np.nan)
     if y is not None:
         if not is_lazy(y):
-            y = task.truth(y, int(sum(x.lengths)) if x.known else len(y))
-        parts = zip(row_parts("y", y, x), x.parts, results, strict=True)
+            y = task.truth(y, int(sum(x.lengths)) if x.has_lengths else len(y))
+        triples = zip(row_tasks("y", y, x), x.partitions, results, strict=True)
         once = shared(task)
-        tallies = [later(_tally, once, y_i, x_i, result[0]) for y_i, x_i, result in parts]
+        tallies = [later(_tally, once, y_i, x_i, result[0]) for y_i, x_i, result in triples]
         accuracy = da.from_delayed(later(_score, once, tree(tallies, _sum)), (), np.float64)
     return labels, accuracy, decisions
 
@@ -147,7 +147,7 @@ def novelty(
     chunks: Any = None,
     n_threads: int = 1,
 ) -> da.Array:
-    """Return p-values of objects being like those that a model was trained on, lazily.
+    """Return p-values that objects are like the training objects of a model, lazily.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def novelty(
 def _rows(
     function: Any, x: Partitions, model: D2KEModel, unseen_letters: str, n_threads: int, empty: Any
 ) -> da.Array:
-    """Return what a function in memory gives for each partition, one under the other."""
+    """Return the stacked results of a function for each partition."""
     threads = integer("n_threads", n_threads, 1)
     apply = partial(function, unseen_letters=unseen_letters, n_threads=threads)
     return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
@@ -196,9 +196,9 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any) -> Partitions:
     )  # fmt: skip
     if model.inputs and is_frame(X):
         check_columns(list(X.columns), model.inputs)
-    if x.whole is not None:
+    if x.local is not None:
         # The workers warn, each of its part.
-        model.check_objects(x.whole, "refuse" if unseen_letters == "refuse" else None)
+        model.check_objects(x.local, "refuse" if unseen_letters == "refuse" else None)
     return x
 
 

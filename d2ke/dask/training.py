@@ -13,7 +13,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke.dask.partition_labels import PartitionLabels
-from d2ke.dask.partitions import is_frame, partitions_of, row_parts
+from d2ke.dask.partitions import is_frame, partitions_of, row_tasks
 from d2ke.dask.workers import later, on_cluster, shared, tree
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, take
 from d2ke.models.data import Chunk
@@ -49,7 +49,7 @@ def d2ke_train(
 ) -> D2KEModel:
     """Train a model on the workers; this process sees nothing but the model.
 
-    The steps are those of `d2ke.d2ke_train`. The random objects and gammas have the same bits: they
+    The steps are as in `d2ke.d2ke_train`. The random objects and gammas have the same bits: they
     come from a sample of rows that the seed and the number of objects determine. All of training is
     one task on a worker, which sends out two passes over the partitions: sums of products of
     features, and scores of every C on left-out rows. X is read four times, strings once more;
@@ -112,20 +112,20 @@ def d2ke_train(
                             "them in before, or train with d2ke.d2ke_train")  # fmt: skip
     check_order(X, y=y, sample_weight=sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
-    chosen = ModelRequest.of(blocks, distance, R, params, strands)
-    anything = all(map(callable, chosen.distances)) and not is_frame(X) and not is_table(X)
+    request = ModelRequest.of(blocks, distance, R, params, strands)
+    anything = all(map(callable, request.distances)) and not is_frame(X) and not is_table(X)
     x = partitions_of("X", X, chunks, kind="any", anything=anything)
-    if isinstance(x.whole, Records):
-        column_requests(x.whole, chosen)
-    elif x.whole is not None:
-        packed_objects(x.whole, chosen.distances)
-    labelled = PartitionLabels(x, row_parts("y", y, x), task)
+    if isinstance(x.local, Records):
+        column_requests(x.local, request)
+    elif x.local is not None:
+        packed_objects(x.local, request.distances)
+    labelled = PartitionLabels(x, row_tasks("y", y, x), task)
     if sample_weight is not None or class_weight is not None:
-        weights = None if sample_weight is None else row_parts("sample_weight", sample_weight, x)
+        weights = None if sample_weight is None else row_tasks("sample_weight", sample_weight, x)
         labelled.weigh(weights, class_weight)
     weighted = sample_weight is not None or class_weight is not None
     data = PartitionedData(labelled, n_threads, weighted)
-    model: D2KEModel = later(_train, shared(data), shared(chosen), shared(options)).compute()
+    model: D2KEModel = later(_train, shared(data), shared(request), shared(options)).compute()
     model.task.warn_of_result(model)
     return model
 
@@ -142,22 +142,22 @@ class PartitionedData:
     def _chunks(self) -> list[tuple[str, Any]]:
         """Return tasks that read the `Chunk` of each partition."""
         labelled, x, tasks = self._labelled, self._labelled.x, []
-        for number, (i, labels) in enumerate(zip(labelled.places, labelled.labels, strict=True)):
+        for number, (i, labels) in enumerate(zip(labelled.filled, labelled.labels, strict=True)):
             rows = None if labelled.rows is None else labelled.rows[number]
             first = int(self._bounds[number])
             where = x.where(i)
-            read = later(_read, x.parts[i], labels, rows, first, self._n_threads, where=where)
+            read = later(_read, x.partitions[i], labels, rows, first, self._n_threads, where=where)
             tasks.append((where, read))
         return tasks
 
     def sample(self, rows: np.ndarray) -> Sample:
         """Return the objects of some rows."""
         cuts = np.split(rows, np.searchsorted(rows, self._bounds[1:-1]))
-        taken = [
-            later(Chunk.sample, chunk, chosen, where=where)
-            for (where, chunk), chosen in zip(self._chunks(), cuts, strict=True)
+        samples = [
+            later(Chunk.sample, chunk, indices, where=where)
+            for (where, chunk), indices in zip(self._chunks(), cuts, strict=True)
         ]
-        return tree(taken, _join_samples).compute()
+        return tree(samples, _join_samples).compute()
 
     def sum(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return the merged results of a function of each partition."""
@@ -174,7 +174,7 @@ class PartitionedData:
 
 
 def _train(data: PartitionedData, request: ModelRequest, options: Options) -> D2KEModel:
-    """Train on one worker, which sends tasks to the others."""
+    """Train on one worker, which sends tasks to all workers."""
     if not on_cluster():
         return train(data, request, options)
     from distributed import worker_client
@@ -196,7 +196,7 @@ def _join_samples(*samples: Sample) -> Sample:
         weights = np.concatenate([chunk.row_weights for chunk in labels])
     values = np.concatenate([chunk.values for chunk in labels])
     objects = [sample.objects for sample in samples]
-    packed = [part for part in objects if not isinstance(part, list)]  # a list may be empty
+    packed = [chunk for chunk in objects if not isinstance(chunk, list)]  # a list may be empty
     return Sample(
         join(packed or objects),
         np.concatenate([sample.rows for sample in samples]),
@@ -204,5 +204,5 @@ def _join_samples(*samples: Sample) -> Sample:
     )
 
 
-def _merged(first: Any, *others: Any) -> Any:
-    return first.merged(*others)
+def _merged(first: Any, *more: Any) -> Any:
+    return first.merged(*more)

@@ -56,9 +56,9 @@ def later(
     function : callable
         The function to call.
     *arguments
-        Its arguments, some of them tasks.
+        Its arguments, which may be tasks.
     where : str
-        Place of the call, for error messages.
+        Name of the call in error messages.
     empty : object, optional
         The result where the first argument has no objects, instead of a call.
     """
@@ -81,9 +81,9 @@ def tree(tasks: Sequence[Delayed], merge: Callable[..., Any]) -> Delayed:
 
 def finished(*tasks: Any) -> tuple[Any, ...]:
     """Compute tasks, and leave their results where they are."""
-    kept = persist(*tasks)
-    later(_nothing, *kept).compute()
-    return kept
+    results = persist(*tasks)
+    later(_nothing, *results).compute()
+    return results
 
 
 def _nothing(*_: Any) -> None:

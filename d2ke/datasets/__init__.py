@@ -26,7 +26,7 @@ from d2ke.datasets import digits, splice, vowels
 from d2ke.datasets._dataset import Dataset, Source
 from d2ke.datasets.scaling import standardize
 from d2ke.io.ts import read_ts
-from d2ke.objects.container import of_kind
+from d2ke.objects.container import as_kind
 
 __all__ = [
     "REGISTRY",
@@ -49,7 +49,7 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : str
-        The data set: a key of `REGISTRY`, which are those of the table in `d2ke.datasets`, or
+        The data set: a key of `REGISTRY`, see the table in `d2ke.datasets`, or
         ``"digits"`` for ``"digits-str8"``.
 
     Returns
@@ -79,4 +79,4 @@ def load(name: str) -> Dataset:
     source = REGISTRY[aliases.get(name, name)]
     objects, labels = source.loader()
     labels.flags.writeable = False
-    return Dataset(source.name, of_kind(objects, source.domain) or objects, labels, source)
+    return Dataset(source.name, as_kind(objects, source.domain) or objects, labels, source)

@@ -34,8 +34,8 @@ class Source:
     alphabet : str or None
         For strings, the letters of random strings.
     n_train : int, optional
-        The distribution's own division: its first `n_train` objects are for training, the others
-        for test. None: divided at random.
+        The distribution's own division: its first `n_train` objects are for training, all
+        others for test. None: divided at random.
     """
 
     name: str

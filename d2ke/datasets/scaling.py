@@ -15,9 +15,9 @@ from d2ke.objects.container import Objects, with_fields
 def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     """Give every channel mean 0 and standard deviation 1 over the training objects.
 
-    Mean and standard deviation are those of all elements (time steps, set members) of all
-    training objects together, whatever their weights, in float64; the other objects are scaled by
-    the same numbers. A channel that is constant over the training objects, to rounding, is only
+    Mean and standard deviation are taken over all elements (time steps, set members) of all
+    training objects, whatever their weights, in float64; `others` are scaled by the same
+    numbers. A channel that is constant over the training objects, to rounding, is only
     centred.
 
     Parameters

@@ -152,19 +152,19 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
     """Return the accuracy of labelled objects that are left out in turn.
 
     One object of each class is left out at a time. With only one left-out object, its class would
-    have fewer labels than the others, and wide kernels would always be wrong. The graph is reduced
+    have the fewest labels, and wide kernels would always be wrong. The graph is reduced
     once to effective conductances between labelled objects, from which the scores follow. With
     `balance`, scores are relative to their sums over the unlabelled objects.
     """
-    places = np.flatnonzero(marks >= 0)
-    codes = marks[places]
+    indices = np.flatnonzero(marks >= 0)
+    codes = marks[indices]
     Y = indicators(codes, c)
-    fold = np.zeros(len(places), np.intp)
+    fold = np.zeros(len(indices), np.intp)
     for label in range(c):
         fold[codes == label] = np.arange((codes == label).sum())
     # At most about 200 objects are left out.
     rows = np.flatnonzero((fold < max(1, 200 // c)) & (Y.sum(axis=0)[codes] > 1))
-    weights, masses, mass = _conductances(graph, places, rows, Y)
+    weights, masses, mass = _conductances(graph, indices, rows, Y)
     n_correct = 0
     for number in range(fold[rows].max() + 1):
         left = np.flatnonzero(fold[rows] == number)
@@ -182,7 +182,7 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
 
 
 def _conductances(
-    graph: SparseGraph | DenseGraph, places: np.ndarray, rows: np.ndarray, Y: np.ndarray
+    graph: SparseGraph | DenseGraph, indices: np.ndarray, rows: np.ndarray, Y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return effective conductances from some of the labelled objects to all, and sums of scores.
 
@@ -190,13 +190,13 @@ def _conductances(
     then of the scores of all labels Y.
     """
     component = graph.components()
-    fixed = np.isin(np.arange(graph.n), places) | ~np.isin(component, component[places])
+    fixed = np.isin(np.arange(graph.n), indices) | ~np.isin(component, component[indices])
     rank = np.cumsum(fixed) - 1
     values = np.zeros((int(fixed.sum()), len(rows) + Y.shape[1]))
-    values[rank[places[rows]], np.arange(len(rows))] = 1.0
-    values[rank[places], len(rows) :] = Y
-    direct = graph.S[:, places]
-    weights = _array(direct[places[rows]])
+    values[rank[indices[rows]], np.arange(len(rows))] = 1.0
+    values[rank[indices], len(rows) :] = Y
+    direct = graph.S[:, indices]
+    weights = _array(direct[indices[rows]])
     sums = np.zeros(values.shape[1])
     if not fixed.all():
         scores = graph.harmonic(fixed, values)

@@ -66,8 +66,8 @@ def kernel_risk_bound(
 
     Notes
     -----
-    Theorem 1 states it with eq. (7) in place of the loss, see `kernel_similarity_bound`; this
-    bound is never larger. It is for kernels with K(x, x) = 1; for others, B is multiplied by
+    Theorem 1 states it with eq. (7) instead of the loss, see `kernel_similarity_bound`; this
+    bound is never larger. It is for kernels with K(x, x) = 1; otherwise B is multiplied by
     max K(x, x)^(1/2).
 
     References
@@ -99,7 +99,7 @@ def kernel_similarity_bound(
 ) -> float:
     """Bound the error probability by discriminative similarity: Theorem 1, eq. (7).
 
-    As `kernel_risk_bound`, with an upper bound in place of the loss,
+    As `kernel_risk_bound`, with an upper bound instead of the loss,
 
         1 - sum_ij (alpha_i + alpha_j) K_ij / (2 n margin)
           + sum_{i<j, y_i != y_j} 2 (alpha_i + alpha_j) K_ij / (n margin),
@@ -331,7 +331,7 @@ def similarity_machine_bound(
     Returns
     -------
     ndarray of float64, shape (n_machines,)
-        A bound for each machine: of two classes one; of more, for each class against the rest.
+        A bound for each machine: one for two classes, else one for each class against all others.
 
     Raises
     ------

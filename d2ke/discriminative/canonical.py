@@ -60,7 +60,7 @@ def _ranks(rows: np.ndarray) -> np.ndarray:
 
 
 def average_by_rank(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Average values, or rows of them, over the objects of each rank."""
+    """Average values or rows over the objects of each rank."""
     counts = np.bincount(ranks)
     if counts.max() == 1:
         return values

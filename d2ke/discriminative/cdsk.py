@@ -95,12 +95,12 @@ def cdsk(
     n_clusters : int
         2 to n.
     points : array_like, shape (n, d), optional
-        In place of K: vectors, for the similarities of near neighbours with widths that are
+        Instead of K: vectors, for the similarities of near neighbours with widths that are
         chosen, or with `h` for the Gaussian kernel of `gaussian_gram`.
     distances : array_like, shape (n, n), optional
-        In place of K: symmetric distances, as of `distance_matrix`, for the same as points.
+        Instead of K: symmetric distances, as of `distance_matrix`, for the same as points.
     features : array_like, shape (n, R), optional
-        In place of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
+        Instead of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
     h : float, optional
         Width of the kernel of `points` or `distances`, > 0; by default widths are chosen, see
         the notes.
@@ -118,9 +118,9 @@ def cdsk(
         their mean. Default: the first of 0, 0.01, 0.1 and 1 with balanced clusters in the first
         round: exp(entropy of their shares) - 1 is at least half of n_clusters - 1.
     similarity : {"psd", "general"}
-        "general": K may be indefinite, and |K| takes its place in the quadratic terms.
+        "general": K may be indefinite, and |K| replaces it in the quadratic terms.
     risk : {"margin", "ise"}
-        "ise": the integrated squared error of kernel density classification in place of the
+        "ise": the integrated squared error of kernel density classification instead of the
         margins. S_ij = 2 (alpha_i + alpha_j) K_ij - 2 lam alpha_i alpha_j W_ij and the last term
         is lam alpha'W alpha / 2, with the kernel W of width sqrt(2) h for points, else W = K.
     max_iter : int
@@ -175,8 +175,8 @@ def cdsk(
     - trace_weight: the weights' step holds Y fixed, though Y'DY = I moves with them: the larger
       the weights at a border, the larger the cut, but also D. So the cut gets less weight.
     - Weights go half of the way in each round, as two solutions otherwise alternate.
-    - smoothing: without it, a few objects far from all others become one of two clusters. Among
-      many clusters some may be small rightly; smoothing would then hide the others.
+    - smoothing: without it, a few outliers become one of two clusters. Among many clusters some
+      may be small rightly; smoothing would then hide the others.
 
     Features take O(n R) memory, and time O(n R) for each of some hundred products in a round.
 
@@ -218,8 +218,8 @@ def cdsk(
     with one_blas_thread():
         kernel: DenseKernel | FeatureKernel | SparseKernel
         if source.automatic:
-            chosen = choose_widths(source, k, draws, smoothing)
-            kernel, smoothing, h = chosen.kernel, chosen.smoothing, chosen.h
+            widths = choose_widths(source, k, draws, smoothing)
+            kernel, smoothing, h = widths.kernel, widths.smoothing, widths.h
         else:
             kernel = source.read()
             warn_of_equal_similarities(name, kernel)
@@ -251,7 +251,7 @@ def cdsk(
             rounds.append((problem.objective(alpha), codes, alpha))
     objectives = np.array([objective for objective, *_ in rounds])
     best = int(objectives.argmin())
-    trained = Trained(source, chosen if source.automatic else None)
+    trained = Trained(source, widths if source.automatic else None)
     return Clustering(*rounds[best][1:], objectives, best, lam, h, constant, trained)
 
 

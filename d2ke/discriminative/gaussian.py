@@ -67,16 +67,16 @@ def gaussian_of_distances(D: np.ndarray, h: float) -> np.ndarray:
 def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
     """Compute `gaussian_gram`; `name` is the name of X in errors."""
     names, X = channel_names(column_names(X), name), point_matrix(name, X)
-    others = X if Y is None else point_matrix("Y", columns_in_order(Y, names, "Y", name))
-    if others.shape[1] != X.shape[1]:
-        raise ArgumentError("Y", f"has {others.shape[1]} columns, but {name} has {X.shape[1]}")
+    points = X if Y is None else point_matrix("Y", columns_in_order(Y, names, "Y", name))
+    if points.shape[1] != X.shape[1]:
+        raise ArgumentError("Y", f"has {points.shape[1]} columns, but {name} has {X.shape[1]}")
     check_fits(
-        8 * len(X) * len(others),
-        f"the kernel of {len(X)} x {len(others)} points",
+        8 * len(X) * len(points),
+        f"the kernel of {len(X)} x {len(points)} points",
         "compute it for some rows of X at a time, or take fewer points",
     )
     h = _width(name, X, _NEIGHBORS) if h is None else positive_number("h", h)
-    rows, columns = X / h, others / h
+    rows, columns = X / h, points / h
     K = np.empty((len(rows), len(columns)))
     step = max(1, _VALUES // len(columns))
     for low in range(0, len(rows), step):  # so that Ctrl-C is noticed
@@ -114,8 +114,8 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     Notes
     -----
     The median distance mixes distances within and between clusters: in few dimensions, where
-    clusters may be long and thin, a kernel of that width cannot separate them, but one that
-    reaches only the nearest neighbours can. In many dimensions all distances are alike, and a
+    clusters may be long and thin, a kernel of that width cannot separate them, but a kernel
+    that reaches only the nearest neighbours can. In many dimensions all distances are alike, and a
     kernel as wide as the neighbours' distance cannot distinguish them; half the median can.
 
     Examples
@@ -131,7 +131,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
 def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
         raise ArgumentError(name, "has only one point; give h, or more points")
-    # Of many points, a sample, whose neighbours are searched among all points.
+    # Find the neighbours of a sample among all points.
     sample = X[np.linspace(0, len(X) - 1, min(2000, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
     near = 0.0

@@ -79,14 +79,14 @@ def kernel_classifier_fit(
     y : sequence of length n
         Their labels, of any one type; at least two classes.
     features : array_like, shape (n, R), optional
-        In place of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
+        Instead of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
     lam : float, optional
         Weight of the quadratic term, > 0; default n / 2. With values near 1, nearly all weight is
         on few objects.
     similarity : {"psd", "general"}
-        "general": K may be indefinite, and |K| takes its place in the quadratic term.
+        "general": K may be indefinite, and |K| replaces it in the quadratic term.
     risk : {"margin", "ise"}
-        "ise": the integrated squared error of kernel density classification in place of the
+        "ise": the integrated squared error of kernel density classification instead of the
         margins; the penalty is lam (alpha'K alpha / 2 - 2 sum_{i<j, y_i != y_j} alpha_i alpha_j
         K_ij).
 
@@ -123,8 +123,8 @@ def kernel_classifier_fit(
     choice("risk", risk, CURVATURES)
     if y is None:
         raise ArgumentTypeError("y", "is needed, the labels")
-    for given in (K, features):
-        labels.check_order(given, y=y)
+    for values in (K, features):
+        labels.check_order(values, y=y)
     classes, codes = labels.encode_classes("y", y)
     source = KernelInput(K, features=features, similarity=similarity)
     kernel = source.read()
@@ -165,7 +165,7 @@ def kernel_classifier_predict(
     Raises
     ------
     TypeError
-        If `model` is not a KernelClassifier, or the other form of input than the model's.
+        If `model` is not a KernelClassifier, or the input is not of the model's form.
     ValueError
         If the number of columns does not fit, or a value is not finite.
 

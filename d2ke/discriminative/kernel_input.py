@@ -91,9 +91,9 @@ class KernelInput:
         """Find the neighbours from which widths are chosen."""
         if self.distances is None:
             X = point_matrix("points", self.points)
-            return Neighborhood.of_points(X, n_neighbors)
+            return Neighborhood.from_points(X, n_neighbors)
         D = square_distances("distances", self.distances)
-        return Neighborhood.of_distances(D, n_neighbors)
+        return Neighborhood.from_distances(D, n_neighbors)
 
     def neighbor_kernel(
         self, near: Neighborhood, n_neighbors: int, scale: float

@@ -55,20 +55,20 @@ def _distances(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> np.nd
 def _plus_plus_centres(
     V: np.ndarray, squares: np.ndarray, c: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Choose rows of V as centres, each in proportion to its squared distance to the others."""
-    chosen = [int(rng.integers(len(V)))]
-    nearest = _distances(V, squares, V[chosen])[:, 0]
-    nearest[chosen[0]] = 0.0
-    while len(chosen) < c:
+    """Choose rows of V as centres, each in proportion to its squared distance to the centres."""
+    centres = [int(rng.integers(len(V)))]
+    nearest = _distances(V, squares, V[centres])[:, 0]
+    nearest[centres[0]] = 0.0
+    while len(centres) < c:
         total = nearest.sum()
         if total > 0:
             at = int(np.searchsorted(np.cumsum(nearest), rng.random() * total, side="right"))
         else:
             at = int(rng.integers(len(V)))
-        chosen.append(min(at, len(V) - 1))
-        np.minimum(nearest, _distances(V, squares, V[chosen[-1:]])[:, 0], out=nearest)
-        nearest[chosen[-1]] = 0.0
-    return V[chosen]
+        centres.append(min(at, len(V) - 1))
+        np.minimum(nearest, _distances(V, squares, V[centres[-1:]])[:, 0], out=nearest)
+        nearest[centres[-1]] = 0.0
+    return V[centres]
 
 
 def _run(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, float]:

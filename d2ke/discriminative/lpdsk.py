@@ -31,7 +31,7 @@ class Propagation:
     Attributes
     ----------
     labels : ndarray of shape (n,)
-        The known labels, and the computed labels of the other objects. Objects that reach no
+        The known labels, and the computed labels of unlabelled objects. Objects that reach no
         labelled object keep the marker of unknown labels.
     scores : ndarray of float64, shape (n, n_classes)
         The harmonic function: non-negative rows with sum 1, or zeros for objects that were not
@@ -97,12 +97,12 @@ def lpdsk(
         Labels of any one type, with `unknown`, None, NaN or an empty text where they are not
         known; known ones are never changed.
     points : array_like, shape (n, d), optional
-        In place of K: vectors. Without `h`, K are the similarities of near neighbours; with `h`,
+        Instead of K: vectors. Without `h`, K are the similarities of near neighbours; with `h`,
         the Gaussian kernel of `gaussian_gram`.
     distances : array_like, shape (n, n), optional
-        In place of K: symmetric distances, as of `distance_matrix`, for the same as points.
+        Instead of K: symmetric distances, as of `distance_matrix`, for the same as points.
     features : array_like, shape (n, R), optional
-        In place of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
+        Instead of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
     h : float, optional
         Width of the kernel of `points` or `distances`, > 0; by default widths are chosen, see
         the notes.
@@ -117,7 +117,7 @@ def lpdsk(
     trace_weight : float
         As for `cdsk`.
     similarity : {"psd", "general"}
-        "general": K may be indefinite, and |K| takes its place in the quadratic term.
+        "general": K may be indefinite, and |K| replaces it in the quadratic term.
     risk : {"margin", "ise"}
         As for `cdsk`.
     balance : bool
@@ -185,8 +185,8 @@ def lpdsk(
     balance = flag("balance", balance)
     if y is None:
         raise ArgumentTypeError("y", "is needed, the labels")
-    for given in (K, points, distances, features):
-        class_labels.check_order(given, y=y)
+    for values in (K, points, distances, features):
+        class_labels.check_order(values, y=y)
     y, gaps, unknown = class_labels.known_labels("y", y, unknown)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()
@@ -209,13 +209,13 @@ def lpdsk(
     ordered = (order[1:] > order[:-1]).all()
     sorted_source = source if ordered else source.reordered(order)
     ranks, labelled, marks = ranks[order], labelled[order], marks[order]
-    chosen = None
+    widths = None
     if kernel is None:
         with one_blas_thread():
-            chosen = choose_widths_by_labels(sorted_source, marks, len(classes), balance)
-        kernel, h = chosen.kernel, chosen.h
+            widths = choose_widths_by_labels(sorted_source, marks, len(classes), balance)
+        kernel, h = widths.kernel, widths.h
         if not ordered:  # the result has the neighbours of the objects as they came
-            chosen = reorder_widths(source, chosen)
+            widths = reorder_widths(source, widths)
     elif not ordered:
         del kernel
         kernel = sorted_source.read()
@@ -258,7 +258,7 @@ def lpdsk(
     F, reached, alpha, fixed, labels = (a[back] for a in (F, reached, alpha, fixed, labels))
     y = y.copy()
     y[~fixed] = classes[labels[~fixed]]
-    trained = Trained(source, chosen, unknown)
+    trained = Trained(source, widths, unknown)
     return Propagation(y, F, classes, reached, alpha, np.array(objectives), lam, h, trained)
 
 

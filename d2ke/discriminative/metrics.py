@@ -78,7 +78,7 @@ def normalized_mutual_information(
     References
     ----------
     Strehl, Ghosh, "Cluster ensembles: a knowledge reuse framework for combining multiple
-    partitions", JMLR 3, 2002; with the arithmetic mean in place of the geometric one.
+    partitions", JMLR 3, 2002; with the arithmetic mean instead of the geometric one.
 
     Examples
     --------

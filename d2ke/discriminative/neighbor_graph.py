@@ -31,7 +31,7 @@ class Neighborhood:
     points: np.ndarray | None = field(repr=False, default=None)
 
     @classmethod
-    def of_points(cls, X: np.ndarray, k: int) -> Neighborhood:
+    def from_points(cls, X: np.ndarray, k: int) -> Neighborhood:
         """Find the k nearest neighbours of points."""
         _check_several("points", X)
         spread = X.max(axis=0) / 2 - X.min(axis=0) / 2
@@ -48,7 +48,7 @@ class Neighborhood:
         return cls(near, gaps, X)
 
     @classmethod
-    def of_distances(cls, D: np.ndarray, k: int) -> Neighborhood:
+    def from_distances(cls, D: np.ndarray, k: int) -> Neighborhood:
         """Find the k nearest neighbours from checked distances."""
         _check_several("distances", D)
         ordered = D.copy()
@@ -149,13 +149,13 @@ def _nearest(X: np.ndarray, new: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
 
 
 def _itself_first(near: np.ndarray, gaps: np.ndarray) -> None:
-    """Put each object first among its neighbours; copies may have taken its place."""
+    """Put each object first among its neighbours; copies may have come before it."""
     for row in np.flatnonzero(near[:, 0] != np.arange(len(near))):
         at = np.flatnonzero(near[row] == row)
-        place = at[0] if at.size else near.shape[1] - 1
-        near[row, 1 : place + 1] = near[row, :place].copy()
+        position = at[0] if at.size else near.shape[1] - 1
+        near[row, 1 : position + 1] = near[row, :position].copy()
         near[row, 0] = row
-        gaps[row, 1 : place + 1] = gaps[row, :place].copy()
+        gaps[row, 1 : position + 1] = gaps[row, :position].copy()
         gaps[row, 0] = 0.0
 
 
@@ -179,7 +179,7 @@ def neighbor_similarities(
     points : array_like, shape (n, d), optional
         Vectors, for Euclidean distances.
     distances : array_like, shape (n, n), optional
-        In place of points: symmetric distances, as of `distance_matrix`.
+        Instead of points: symmetric distances, as of `distance_matrix`.
     n_neighbors : int
         Neighbours of each object, >= 1; n - 1 if fewer exist.
     h : float, optional
@@ -220,10 +220,10 @@ def neighbor_similarities(
     n_found = max(k, _LOCAL)
     if distances is None:
         X = point_matrix("points", points)
-        near = Neighborhood.of_points(X, n_found)
+        near = Neighborhood.from_points(X, n_found)
     else:
         D = square_distances("distances", distances)
-        near = Neighborhood.of_distances(D, n_found)
+        near = Neighborhood.from_distances(D, n_found)
     return near.graph(k, SCALE, h)[0]
 
 

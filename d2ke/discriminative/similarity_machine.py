@@ -29,7 +29,7 @@ class SimilarityMachine:
     classes : ndarray of shape (n_classes,)
         The distinct labels in sorted order.
     coef : ndarray of float64, shape (n, n_machines)
-        One column for each class against the rest; for two classes only that of ``classes[1]``.
+        One column for each class against all others; for two classes only ``classes[1]``'s.
     bias : ndarray of float64, shape (n_machines,)
         Added to the decision values.
     """
@@ -55,7 +55,7 @@ def similarity_machine_fit(
 
         a' (lam_plus S+ + lam_minus S-) a / 2 + C sum_i max(0, 1 - y_i ((S a)_i + b)),
 
-    y_i = +1 and -1 for the two classes; more than two classes, each against the rest.
+    y_i = +1 and -1 for the two classes; with more than two classes, each against all others.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def similarity_machine_fit(
     Raises
     ------
     TypeError, ValueError
-        S not a symmetric matrix of finite real numbers, or one of distances, lengths that differ,
+        S not a symmetric matrix of finite real numbers, or of distances, lengths that differ,
         one class only, or a number out of range.
     MemoryError
         If the call would take more than there is; see docs/memory.md.

@@ -64,8 +64,8 @@ class Trained:
         if self.form == "K_new":
             return rows
         if self.widths is not None:
-            chosen = self.widths
-            return chosen.near.rows(rows, chosen.n_neighbors, chosen.scale, chosen.h)
+            widths = self.widths
+            return widths.near.rows(rows, widths.n_neighbors, widths.scale, widths.h)
         if self.form == "points":
             return gaussian("points", rows, np.asarray(self.source.points), self.source.h)
         if self.form == "distances":
@@ -74,10 +74,10 @@ class Trained:
 
     def same(self, rows: np.ndarray | csr_array) -> np.ndarray:
         """Return for each row the first training object with the same row, or -1."""
-        places: dict[bytes, int] = {}
+        firsts: dict[bytes, int] = {}
         for at, key in enumerate(_keys(self.source.rows())):
-            places.setdefault(key, at)
-        return np.array([places.get(key, -1) for key in _keys(rows)], dtype=np.int64)
+            firsts.setdefault(key, at)
+        return np.array([firsts.get(key, -1) for key in _keys(rows)], dtype=np.int64)
 
 
 def _keys(rows: Any) -> list[bytes]:
@@ -86,12 +86,12 @@ def _keys(rows: Any) -> list[bytes]:
         sparse = csr_array(rows, dtype=np.float64, copy=True)
         sparse.sum_duplicates()
         sparse.eliminate_zeros()
-        places = sparse.indices.astype(np.int64)
+        columns = sparse.indices.astype(np.int64)
         bounds = zip(sparse.indptr[:-1], sparse.indptr[1:], strict=True)
-        return [_hash(places[a:b].tobytes() + sparse.data[a:b].tobytes()) for a, b in bounds]
+        return [_hash(columns[a:b].tobytes() + sparse.data[a:b].tobytes()) for a, b in bounds]
     rows = np.asarray(rows)
     blocks = row_blocks(rows.shape)
-    return [_hash(row.tobytes()) for each in blocks for row in rows[each].astype(np.float64) + 0.0]
+    return [_hash(row.tobytes()) for span in blocks for row in rows[span].astype(np.float64) + 0.0]
 
 
 def _hash(values: bytes) -> bytes:

@@ -75,9 +75,9 @@ class Columns:
             return pairs
 
         def compile_(block: PairBlock) -> CompiledPairs:
-            whole = block.y is self.y and not block.same
-            kernel = self._compiled(block.x) if whole else None
-            # Bags are compiled as the distances of y to x, which are no kernel of single pairs.
+            use_columns = block.y is self.y and not block.same
+            kernel = self._compiled(block.x) if use_columns else None
+            # Bags are compiled as distances of y to x, not as a kernel of single pairs.
             is_kernel = isinstance(kernel, PairwiseKernel)
             return CompiledPairs(kernel, block) if is_kernel else pairs.compile(block)
 

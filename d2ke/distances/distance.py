@@ -32,7 +32,7 @@ class Distance:
     symmetric, metric : bool
         Whether d(x, y) = d(y, x), and whether it is a metric, with the default parameters.
     directed : callable, optional
-        For a symmetric distance: ``directed(**parameters)`` returns whether it is not symmetric
+        For a symmetric distance: ``directed(**parameters)`` returns whether it is asymmetric
         with these checked parameters.
     scale : str
         The parameter, in the units of the vectors, that sets which vectors differ, if any.
@@ -56,13 +56,13 @@ class Distance:
         ``check(name, objects, **parameters)`` refuses objects that the kernel cannot compare.
     check_pair : callable, optional
         ``check_pair(x_name, x, y_name, y)`` refuses objects that it cannot compare with each other.
-    together : callable, optional
-        ``together(**parameters)`` checks parameters that depend on each other, and returns the
+    check_all : callable, optional
+        ``check_all(**parameters)`` checks parameters that depend on each other, and returns the
         parameters that all the functions above take.
     columns : callable, optional
         ``columns(y, **parameters)`` prepares y once, for rows x that come in many calls: it returns
         a function of x, objects with the letters or channels of y, that returns the compiled form,
-        or None where `prepare` is needed.
+        or None if `prepare` is needed.
     missing : callable, optional
         ``missing(**parameters)``: whether vectors may be missing (NaN) with these checked
         parameters; without it they are refused.
@@ -86,7 +86,7 @@ class Distance:
     rounding: Callable[..., float] | None = None
     nonmetric: Callable[..., bool] | None = None
     check_pair: Callable[..., None] | None = None
-    together: Callable[..., dict[str, Any]] | None = None
+    check_all: Callable[..., dict[str, Any]] | None = None
     columns: Callable[..., Callable[[Objects], Any] | None] | None = None
     missing: Callable[..., bool] | None = None
 

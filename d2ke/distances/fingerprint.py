@@ -49,7 +49,7 @@ def objects_digest(objects: Objects) -> str:
 
 
 def sequence_digest(name: str, items: Sequence[Any]) -> str:
-    """Return the SHA-256 of items of plain types: numbers, text, arrays, and tuples of them.
+    """Return the SHA-256 of items of plain types: numbers, text, arrays, and tuples.
 
     Raises
     ------

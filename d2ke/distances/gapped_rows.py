@@ -61,9 +61,9 @@ class GappedPairs:
                     n_threads,
                 )
                 size = height * (height + 1) // 2 if on_diagonal else height * (right - left)
-                part = None if report is None else _shifted(report, done, size, total)
+                report_tile = None if report is None else _shifted(report, done, size, total)
                 tile = out[top:bottom, left:right]
-                tile[:] = self._distances(sums, tile.shape, part)
+                tile[:] = self._distances(sums, tile.shape, report_tile)
                 if gamma is not None:
                     pairwise.exp_features(tile, tile, gamma, scale, n_threads)
                 elif scale != 1:

@@ -22,7 +22,7 @@ from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import letters_of
 
 _ROUNDS = 8
-# Kinds of edits, and their shares at the start; swaps have the rest.
+# Kinds of edits, and their shares at the start; swaps have the remaining share.
 _KEPT, _SUBSTITUTED, _DELETED, _INSERTED, _NOTHING = range(5)
 _START = (0.9, 0.03, 0.03, 0.03, 0.0)
 _PSEUDO = 0.05  # counts of each edit, beside the average of its kind, which is at most 1
@@ -67,11 +67,11 @@ class LearnedCosts(Mapping[str, Any]):
     Parameters
     ----------
     parameters : mapping of str to object
-        ``substitution``, ``mismatch``, ``insertion``, ``deletion`` and, if letters may change
-        places, ``transposition``. The key None of insertions and deletions stands for all letters
-        that were not seen.
+        ``substitution``, ``mismatch``, ``insertion``, ``deletion`` and, if letters may be
+        swapped, ``transposition``. The key None of insertions and deletions stands for all unseen
+        letters.
     n_pairs : int
-        The number of pairs that they were learned from.
+        The number of training pairs.
     """
 
     def __init__(self, parameters: Mapping[str, Any], n_pairs: int) -> None:
@@ -110,7 +110,7 @@ class LearnedCosts(Mapping[str, Any]):
     def to_frame(self) -> Any:
         """Return a data frame of pandas with the columns edit, wrong, right and cost.
 
-        The rows are those of `edits`.
+        Its rows are the `edits`.
         """
         try:
             pandas = importlib.import_module("pandas")
@@ -141,7 +141,7 @@ def learn_costs(
     symmetric : bool
         Learn from each pair in both directions, so that d(x, y) = d(y, x), as clusterings need.
     transposition : bool
-        Whether two neighbouring letters may change places, as in the distance ``"osa"``.
+        Whether two neighbouring letters may be swapped, as in the distance ``"osa"``.
     weights : array-like of shape (n_pairs,), optional
         How often each pair counts.
     n_threads : int, optional
@@ -170,7 +170,7 @@ def learn_costs(
     -----
     The pairs are taken to come from a transducer without memory [1]_, whose edits have
     probabilities p(a, b), p(a, -) and p(-, b), with one more edit: neighbouring letters a, b
-    change places, p(t) q(a) q(b), where q are the shares of letters. The probabilities are learned
+    are swapped, p(t) q(a) q(b), where q are the shares of letters. The probabilities are learned
     by eight rounds of expectation maximization over all alignments of each pair, with
     pseudo-counts at the end: the average count of the kind of edit, at most 1, and 0.05. The costs
     are relative to keeping letters, which costs nothing:
@@ -226,9 +226,9 @@ def _check_pairs(pairs: Pairs) -> None:
     y = np.split(pairs.y, pairs.y_offsets[1:-1])
     n = sum(not np.array_equal(a, b) for a, b in zip(x, y, strict=True))
     if n < _FEWEST:
-        found = f"{n} pair{'s' * (n != 1)} of different strings" if n else "equal strings only"
+        number = f"{n} pair{'s' * (n != 1)} of different strings" if n else "equal strings only"
         raise ArgumentError(
-            "wrong", f"and right have {found}; at least {_FEWEST} pairs must differ"
+            "wrong", f"and right have {number}; at least {_FEWEST} pairs must differ"
         )
     cells = (max(map(len, x)) + 4) * (max(map(len, y)) + 1)
     check_fits(
@@ -249,10 +249,10 @@ def _kinds(K: int) -> np.ndarray:
 def maximize(
     pairs: Pairs, transposition: bool, n_threads: int = 1
 ) -> Iterator[tuple[float, np.ndarray, float]]:
-    """Yield what each round of expectation maximization finds.
+    """Yield the result of each round of expectation maximization.
 
-    That is the log likelihood of the pairs, and the expected numbers of edits of letters, whose
-    last row and column are those of the empty letter, and of swaps.
+    It is the log likelihood of the pairs, the expected numbers of edits, with the empty letter in
+    the last row and column, and the expected number of swaps.
     """
     q, kind = pairs.letter_shares(), _kinds(pairs.n_letters)
     p = np.where(kind == _KEPT, q, q[:, None] * q)
@@ -277,13 +277,13 @@ def _parameters(
     pairs = pairs.both_ways() if symmetric else pairs
     *_, (_, counts, swaps) = maximize(pairs, transposition, n_threads)
     q, kind = pairs.letter_shares(), _kinds(pairs.n_letters)
-    # Pseudo-counts: the average of the kind of edit, in proportion to sqrt(q(a) q(b)). So an edit
-    # that was never seen costs the same for all letters, also for those that were not seen.
+    # Pseudo-counts: the average of the kind of edit, in proportion to sqrt(q(a) q(b)). So an unseen
+    # edit costs the same for all letters, seen or not.
     root = np.where(kind == _KEPT, 1, np.sqrt(q[:, None] * q))
-    sizes, sums, found = (
-        np.bincount(kind.ravel(), own) for own in (None, root.ravel(), counts.ravel())
+    sizes, sums, observed = (
+        np.bincount(kind.ravel(), weights) for weights in (None, root.ravel(), counts.ravel())
     )
-    scale = (np.minimum(found / np.maximum(sizes, 1), 1) + _PSEUDO) * sizes
+    scale = (np.minimum(observed / np.maximum(sizes, 1), 1) + _PSEUDO) * sizes
     scale /= np.where(sums, sums, 1)
     counts = counts + root * scale[kind]
     if symmetric:  # but for rounding, it is
@@ -294,11 +294,11 @@ def _parameters(
     # c(a, b) = -log p(a, b) + (1 - s) log p(a, a) + s log p(b, b), where log p(-, -) = 0
     s = 0.5 if symmetric else _RIGHT
     keeping = np.diag(counts)[:-1] / total
-    kept = np.append(np.log(keeping), 0)
+    log_keeping = np.append(np.log(keeping), 0)
     with np.errstate(divide="ignore"):  # one letter has no substitution
-        others = np.array([1, 1, 1 - s, s, 0]) * np.log(keeping.sum()) - np.log(scale / total)
-    cost = (1 - s) * kept[:, None] + s * kept - np.log(counts / total)
-    cost, others = np.maximum(cost, _LOWEST), np.maximum(others, _LOWEST).tolist()
+        kind_costs = np.array([1, 1, 1 - s, s, 0]) * np.log(keeping.sum()) - np.log(scale / total)
+    cost = (1 - s) * log_keeping[:, None] + s * log_keeping - np.log(counts / total)
+    cost, kind_costs = np.maximum(cost, _LOWEST), np.maximum(kind_costs, _LOWEST).tolist()
     rows = dict(zip([*letters, None], cost.tolist(), strict=True))
     insertion = dict(zip(letters, rows.pop(None), strict=False))
     costs = {
@@ -308,9 +308,9 @@ def _parameters(
             for b, c in zip(letters, row, strict=False)
             if a != b
         },
-        "mismatch": min(others[_SUBSTITUTED], others[_DELETED] + others[_INSERTED]),
-        "insertion": insertion | {None: others[_INSERTED]},
-        "deletion": {a: row[-1] for a, row in rows.items()} | {None: others[_DELETED]},
+        "mismatch": min(kind_costs[_SUBSTITUTED], kind_costs[_DELETED] + kind_costs[_INSERTED]),
+        "insertion": insertion | {None: kind_costs[_INSERTED]},
+        "deletion": {a: row[-1] for a, row in rows.items()} | {None: kind_costs[_DELETED]},
     }
     if transposition:
         costs["transposition"] = max(-math.log(swaps / total), _LOWEST)

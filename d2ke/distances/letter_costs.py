@@ -34,18 +34,18 @@ class Costs:
     single : ndarray, shape (5, classes)
         The costs of keeping a letter; of deleting it first and later in a run; of inserting it
         first and later in a run.
-    others : bool
+    has_others : bool
         Whether letters without a name have costs.
     affine : bool
         Whether the first letter of a run has a cost of its own.
     transposition : float
-        The cost of exchanging two neighbouring letters; infinite if that is no operation.
+        The cost of exchanging two neighbouring letters; infinite without the operation.
     """
 
     letters: tuple[Any, ...]
     substitution: np.ndarray
     single: np.ndarray
-    others: bool
+    has_others: bool
     affine: bool
     transposition: float = math.inf
 
@@ -152,7 +152,7 @@ def letters_in_order(name: str, value: Any) -> tuple[Any, ...] | None:
     return letters
 
 
-def together(**parameters: Any) -> dict[str, Any]:
+def checked_costs(**parameters: Any) -> dict[str, Any]:
     """Combine the checked parameters into one record of all costs."""
     insertion, deletion = parameters.get("insertion"), parameters.get("deletion")
     gaps = parameters.get("gap_open"), parameters.get("gap_extend")
@@ -238,7 +238,7 @@ def _matrix(
 
 def check_letters(name: str, objects: Objects, costs: Costs | None = None, **_: Any) -> None:
     """Refuse objects with letters that have no costs."""
-    if costs is None or costs.others:
+    if costs is None or costs.has_others:
         return
     classes = costs.classes(objects.alphabet, objects.letters)
     wrong = np.flatnonzero(classes[objects.values] == len(costs.letters))
@@ -260,7 +260,7 @@ def prepare_weighted(
 ) -> Any:
     """Compile an edit distance with these costs."""
     if costs is None:
-        costs = together()["costs"]
+        costs = checked_costs()["costs"]
     x_codes, _, y_codes, _, n_letters = common_letters(x, y)
     both = np.zeros(max(1, n_letters), np.uint32)
     for objects, codes in ((x, x_codes), (y, y_codes)):
@@ -277,7 +277,7 @@ def weighted_columns(
     y: Objects, costs: Costs | None = None, mode: int = strings.GLOBAL
 ) -> Callable[[Objects], Any]:
     """Prepare strings y; return a function that compiles the distances of x to them."""
-    costs = costs or together()["costs"]
+    costs = costs or checked_costs()["costs"]
     letters = CostedLetters(y, costs)
     side = letters.codes(y), y.offsets
     compiled = edits.weighted(
@@ -312,7 +312,7 @@ LETTER_COSTS = (
             "transposition": no_cost_or_cost,
             "mode": mode_or_local,
         },
-        together=together,
+        check_all=checked_costs,
         check=check_letters,
         directed=not_symmetric,
         summary="least cost of edits, gaps and transpositions with costs of letters",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Masks: which letters of a window of a string make up a word, and which are wildcards.
 
-A mask is the tuple of its informative positions, the first of them 0: (0, 1, 3) reads the words
+A mask is the tuple of its informative positions, from 0: (0, 1, 3) reads the words
 "gat", "ata", "ttc", "taa" from the windows of four letters of "gattaca". A family holds some masks
 for each number k of informative letters.
 """

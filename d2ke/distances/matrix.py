@@ -105,7 +105,7 @@ def distance_matrix(
     -------
     ndarray, shape (n, m)
         float32 if X and Y are float32 vectors, else (and for records) float64; `out` if given. The
-        values depend neither on the number of threads nor on the other rows and columns.
+        values depend neither on the number of threads nor on further rows and columns.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def distance_matrix(
     both first divided by their sums (objects without weights: equal weights). It
     is a metric of such measures, 0 for x = y whatever the order of the vectors;
     with squared ground distances it is not a metric. Levenshtein distances are
-    exact; the others, but for ``"window"`` and ``"gapped"`` (the error of whose square is at most
+    exact; all others, but for ``"window"`` and ``"gapped"`` (the error of whose square is at most
     2e-15 times the number of letters of the longer string), are within 1e-12 (float64) or 1e-5
     (float32) of the exact value, relatively; ``"emd"`` also within max(1e-14, 2e-18 n)
     of the largest distance of two vectors, n being the vectors of the smaller set. ``"kernel"``:

@@ -52,9 +52,9 @@ def check_pairs(
 ) -> PairwiseProblem:
     """Pack X and Y, check them and the parameters of a distance, and compute nothing yet.
 
-    This is what functions of this package call instead of `distance_matrix`:
+    Functions of this package call it instead of `distance_matrix`:
     ``check_pairs(x, y, distance, params).compiled().run(out, n_threads)``. Packed objects are only
-    checked for what the distance requires of them.
+    checked for requirements of the distance.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def check_same_both_ways(pairs: PairwiseProblem) -> None:
     if pairs.same:
         return
     columns = getattr(pairs.distance, "columns", None)  # of records
-    named = {name: one.distance for name, one in columns.items()} if columns else pairs.distance
+    named = {name: c.distance for name, c in columns.items()} if columns else pairs.distance
     learn = "; learn_costs(wrong, right, symmetric=True) learns costs that are"
     raise ArgumentError(
         "distance",

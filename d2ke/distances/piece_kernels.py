@@ -86,7 +86,7 @@ NO_LETTER = 2**32 - 1
 
 
 class Strings(NamedTuple):
-    """Letters, end to end; `strands` strings make up a row. `NO_LETTER` is no part of a word."""
+    """Letters, end to end; `strands` strings make up a row. Words exclude `NO_LETTER`."""
 
     codes: NDArray[np.uint32]
     offsets: NDArray[np.int64]
@@ -100,22 +100,22 @@ class Strings(NamedTuple):
         return gapped.RowWords(*self, np.array(mask, np.int64), *stages, squares, n_threads)
 
     def stages(self, mask: Mask, n_threads: int) -> Stages:
-        """Return how words become numbers below 2**64, for `words` of these and of other strings.
+        """Return how `words` encodes words of these and other strings as numbers below 2**64.
 
-        If a word has more letters than fit, its first letters are replaced by their index among the
-        first letters of all of these strings' words, and so on.
+        If a word is too long, its first letters are replaced by their index among the first letters
+        of all words, and so on.
         """
-        parts, stages, n_words = [np.zeros(1, np.uint64)], np.empty((0, 3), np.int64), 1
+        prefixes, stages, n_words = [np.zeros(1, np.uint64)], np.empty((0, 3), np.int64), 1
         for j in range(len(mask)):
             if n_words * self.n_letters > 2**64:
-                so_far = np.concatenate(parts), stages
-                first = self.words(mask[:j], so_far, None, n_threads).lists()[0]
-                begin = len(so_far[0])
+                encoding = np.concatenate(prefixes), stages
+                first = self.words(mask[:j], encoding, None, n_threads).lists()[0]
+                begin = len(encoding[0])
                 stages = np.append(stages, [[j, begin, begin + len(first)]], axis=0)
-                parts.append(first)
+                prefixes.append(first)
                 n_words = len(first)
             n_words *= self.n_letters
-        return np.concatenate(parts), stages
+        return np.concatenate(prefixes), stages
 
 
 class Lists(NamedTuple):
@@ -130,27 +130,27 @@ class Lists(NamedTuple):
 class WordLists:
     """Strings whose words are sorted once, for products with many other strings.
 
-    The lists of as many masks as fit into `most_bytes` are kept, of few letters first: they take
-    four bytes for each word that a string has. Those of other masks are made again for each call.
+    Lists of masks are kept up to `most_bytes`, masks of few letters first; they take four bytes
+    for each word that a string has. Lists of all other masks are recomputed in each call.
     """
 
     def __init__(self, y: Objects, pieces: Pieces, most_bytes: int, n_threads: int = 1):
         self.alphabet, self._strings = y.alphabet, packed_strings((y,), pieces)
         self.squares = np.zeros((len(pieces.masks), len(y)))
-        self._kept: dict[Mask, tuple[Stages, Lists]] = {}
+        self._cached: dict[Mask, tuple[Stages, Lists]] = {}
         for masks, squares in zip(pieces.masks, self.squares, strict=True):
             for mask in masks:
                 stages, lists = self._lists(mask, squares, n_threads)
-                most_bytes -= sum(part.nbytes for part in (*lists, *stages))
+                most_bytes -= sum(array.nbytes for array in (*lists, *stages))
                 if most_bytes >= 0:
-                    self._kept[mask] = stages, lists
+                    self._cached[mask] = stages, lists
 
     def __len__(self) -> int:
         return self.squares.shape[1]
 
     def lists(self, mask: Mask, n_threads: int) -> tuple[Stages, Lists]:
         """Return the lists of a mask, and the stages that its words have."""
-        return self._kept[mask] if mask in self._kept else self._lists(mask, None, n_threads)
+        return self._cached[mask] if mask in self._cached else self._lists(mask, None, n_threads)
 
     def _lists(
         self, mask: Mask, squares: NDArray[np.float64] | None, n_threads: int
@@ -222,7 +222,7 @@ def packed_strings(
 ) -> Strings:
     """Return the strings of all sides, with their ends and reverse complements if wanted.
 
-    Letters are indices into the alphabet, if it is given, or else into that of all sides.
+    Letters are indices into the alphabet, by default the alphabet of all sides.
     """
     lengths, strands = np.concatenate([side.lengths for side in sides]), 1
     if pieces.strands == "both":

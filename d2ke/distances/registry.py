@@ -96,14 +96,14 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
     checked = {}
     for name, value in params.items():
         checked[name] = row.parameters[name](name, value)
-    return checked if row.together is None else row.together(**checked)
+    return checked if row.check_all is None else row.check_all(**checked)
 
 
 def check_kind(row: Distance, name: str, kind: str) -> None:
     """Refuse objects of another kind than the distance's, and name distances for them."""
     if stands_for(kind, row.kind):
         return
-    names = [known.name for known in DISTANCES if stands_for(kind, known.kind)]
+    names = [other.name for other in DISTANCES if stands_for(kind, other.kind)]
     raise ArgumentTypeError(
         "distance",
         f"{row.name!r} is for {row.kind}, but {name} holds {kind}; distances for {kind} are "
@@ -127,14 +127,14 @@ def add_kind(
     like : {"strings", "series", "sets"} or str
         The kind as which the objects are stored, drawn, explained, and compared.
     distance : str, optional
-        The distance where the user names none. Default: that of `like`.
+        The distance where the user names none. Default: as for `like`.
 
     Raises
     ------
     TypeError
         If `read` is not a function, or the distance does not compare such objects.
     ValueError
-        If the name is that of a kind of d2ke's own, or there is no such kind or distance.
+        If the name is a built-in kind, or no such kind or distance exists.
 
     Notes
     -----

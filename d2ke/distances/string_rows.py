@@ -91,7 +91,7 @@ def levenshtein_columns(
 
 
 def codes_of(letters: np.ndarray, alphabet: np.ndarray) -> np.ndarray:
-    """Return the places of letters in an alphabet; its length for letters that it does not have."""
+    """Return the indices of letters in an alphabet; its length for unknown letters."""
     n = len(alphabet)
     if not n:
         return np.zeros(len(letters), np.int64)
@@ -211,7 +211,7 @@ def _bag_side(
 
 
 class _Transposed:
-    """The distances of x to y, compiled as those of y to x."""
+    """The transpose of compiled distances of y to x."""
 
     def __init__(self, pairs: Any):
         self.pairs = pairs
@@ -252,7 +252,7 @@ STRINGS = (
         prepare=prepare_levenshtein,
         columns=levenshtein_columns,
         parameters={"mode": mode, "normalize": flag},
-        together=whole_if_normalized,
+        check_all=whole_if_normalized,
         nonmetric=normalized,
         directed=not_whole,
         summary="least number of insertions, deletions and substitutions of letters, "

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass_transform(eq_default=False)
 def estimator(cls: type[T]) -> type[T]:
-    """Give a class the parameters that it names as fields, after those of its base classes."""
+    """Give a class the parameters that it names as fields, after its base classes' parameters."""
     made: Any = dataclass(eq=False, repr=False)(cls)
     made.__init__ = hinted(made.__init__)
     return made
@@ -139,9 +139,9 @@ def inverse_scale(gamma: float | None, D: np.ndarray) -> float:
     if gamma is not None:
         return gamma
     middle = float(np.median(D))
-    if middle <= 0:  # most are 0: the mean over the others sets the scale
-        others = D[D > 0]
-        middle = float(others.mean()) if others.size else 1.0
+    if middle <= 0:  # most are 0: the mean of the positive distances sets the scale
+        positive = D[D > 0]
+        middle = float(positive.mean()) if positive.size else 1.0
     if middle < 1 / np.finfo(np.float64).max:
         raise ValueError(
             f"distances have the median {middle}, and float64 does not hold 1 over it: multiply "

@@ -26,7 +26,7 @@ class CDSK(ClusterMixin, SimilarityEstimator):
     n_clusters : int, default 2
         Number of clusters.
     affinity : {"distance", "features", "precomputed"}
-        ``"distance"``: similarities are those of near neighbours by `neighbor_similarities`,
+        ``"distance"``: similarities of near neighbours by `neighbor_similarities`,
         with widths that `cdsk` chooses, or with `gamma` exp(-gamma d(x, y)). ``"features"``: X
         is a matrix Z of features, such as `D2KETransformer` makes, and similarities are Z Z',
         which is never formed. ``"precomputed"``: X is the matrix of similarities.
@@ -94,6 +94,6 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the clusters of objects; -1 for those that are similar to none."""
+        """Return the clusters of objects; -1 for objects without similar training objects."""
         check_is_fitted(self)
         return discriminative_predict(self.clustering_, **self._new_rows(X))

@@ -49,7 +49,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
     Parameters
     ----------
     R : int, optional
-        Number of random objects; by default that of the recipe for the kind of objects.
+        Number of random objects; by default from the recipe for the kind of objects.
     distance, distance_params, blocks, strands
         As for `D2KEClassifier`.
     n_threads : int, optional
@@ -103,8 +103,8 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         self.blocks_, Z = fit_blocks(blocks, sample, seed)
         self._kind = InputKind.of(sample.objects, self.blocks_)
         scales, family = FamilyScales.of(Z, self.blocks_), per_feature(self.blocks_, "family")
-        _, place, sizes = np.unique(family, return_inverse=True, return_counts=True)
-        roots = np.sqrt(sizes[place])
+        _, inverse, sizes = np.unique(family, return_inverse=True, return_counts=True)
+        roots = np.sqrt(sizes[inverse])
         self.scaling_ = Scaling(scales.mean, scales.divisor / roots * np.sqrt(len(roots)))
         return self
 

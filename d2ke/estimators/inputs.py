@@ -58,15 +58,15 @@ def read_objects(estimator: BaseEstimator, X: Any, distance: Any, *, reset: bool
 def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
     """Return the records of a dict, or of a frame whose columns are not all numbers; else None.
 
-    A frame of one column is one of objects.
+    A frame of one column holds objects.
     """
     if not is_table(X):
         return None
     if not isinstance(X, (Records, Mapping)) and (len(column_names(X)) == 1 or holds_numbers(X)):
         return None
     records = pack_records(X, name="X")
-    held = records.columns.values()
-    if all(c.kind in ("numbers", "missing") and c.use not in CLOCKS for c in held):
+    columns = records.columns.values()
+    if all(c.kind in ("numbers", "missing") and c.use not in CLOCKS for c in columns):
         return None
     estimator.n_features_in_ = len(records.columns)
     estimator.feature_names_in_ = np.array(list(records.columns), dtype=object)
@@ -83,9 +83,9 @@ def holds_numbers(X: Any) -> bool:
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
     """Return a matrix of finite numbers."""
     _refuse_mask("X", X)
-    least, floats = least_samples(estimator) if reset else 1, (np.float64, np.float32)
+    minimum, floats = least_samples(estimator) if reset else 1, (np.float64, np.float32)
     return validate_data(
-        estimator, X, dtype=floats, order="C", reset=reset, ensure_min_samples=least
+        estimator, X, dtype=floats, order="C", reset=reset, ensure_min_samples=minimum
     )
 
 
@@ -105,7 +105,7 @@ def _enough(estimator: BaseEstimator, X: Any) -> Any:
 
 
 def read_classes(X: Any, y: Any, unlabelled: bool = False) -> np.ndarray:
-    """Return class labels, one for each object; of those that are `unlabelled` some may be ""."""
+    """Return class labels, one for each object; if `unlabelled`, some may be ""."""
     if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
         raise ArgumentError("y", "has several labels: use d2ke_train")
     y = _labels(X, y, unlabelled)

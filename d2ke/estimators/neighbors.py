@@ -161,11 +161,11 @@ class DistanceNearestNeighbors(ObjectsEstimator):
     ) -> Any:
         """Return distances and indices of the nearest training objects, both of shape (n, k).
 
-        Without X, of the training objects, each among the others. Ties are sorted by index.
+        Without X, of the training objects, without themselves. Ties are sorted by index.
         """
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        X, most = self._queries(X), len(self.objects_) - (X is None)
-        k = integer("n_neighbors", k, 1, most)
+        X, limit = self._queries(X), len(self.objects_) - (X is None)
+        k = integer("n_neighbors", k, 1, limit)
         indices, distances = self.index_.nearest(X, k=k, **self._computing())
         return (distances, indices) if return_distance else indices
 
@@ -178,7 +178,7 @@ class DistanceNearestNeighbors(ObjectsEstimator):
     ) -> Any:
         """Return distances and indices of the training objects within a radius, an array for each.
 
-        Without X, of the training objects, each among the others. They are sorted by index, or with
+        Without X, of the training objects, without themselves. They are sorted by index, or with
         ``sort_results`` by distance.
         """
         radius = self.radius if radius is None else radius
@@ -201,7 +201,7 @@ def _rows(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 @estimator
 class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
-    """Sparse graph of the nearest training objects, or of those within a radius, exactly.
+    """Sparse graph of the nearest training objects or all within a radius, exactly.
 
     Like scikit-learn's ``KNeighborsTransformer`` and ``RadiusNeighborsTransformer``: the graph goes
     to estimators with ``metric="precomputed"``. It uses `nearest` and `within`.
@@ -211,7 +211,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
     n_neighbors : int, optional
         Number of neighbours beside the object itself; 5 where no radius is set either.
     radius : float, optional
-        The largest distance of a neighbour, in place of `n_neighbors`.
+        The largest distance of a neighbour, instead of `n_neighbors`.
     distance : str or callable, optional
         As for `distance_matrix`; by default ``"levenshtein"`` for strings and ``"dtw"`` for
         vectors.

@@ -16,7 +16,7 @@ from d2ke.estimators.base import DistanceEstimator, estimator
 
 @estimator
 class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DistanceEstimator):
-    """Vectors whose pseudo-Euclidean distances are those of the objects: `gdk_led`.
+    """Vectors whose pseudo-Euclidean distances are the objects' distances: `gdk_led`.
 
     Parameters
     ----------

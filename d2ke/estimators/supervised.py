@@ -152,14 +152,14 @@ class D2KEClassifier(Classifier, D2KEEstimator):
     Parameters
     ----------
     R : int, optional
-        Number of random objects; by default that of the recipe for the kind of objects.
+        Number of random objects; by default from the recipe for the kind of objects.
     distance : str or callable, or a dict by column of records, optional
-        By default that of the recipe for the kind. Vectors are series, but sets with ``"mhd"``
+        By default from the recipe for the kind. Vectors are series, but sets with ``"mhd"``
         and other distances of sets.
     distance_params : dict, optional
         Parameters of the distance.
     blocks : sequence of Block, optional
-        The blocks in the place of the recipe's.
+        The blocks instead of the recipe's.
     strands : {"one", "both"}
         As for `d2ke_train`.
     missing : "interpolate", optional
@@ -223,7 +223,7 @@ class D2KEClassifier(Classifier, D2KEEstimator):
         y : sequence of length n
             Their labels.
         classes : sequence, optional
-            All classes; they must be those of y in the first call.
+            All classes; y of the first call must have all.
 
         Returns
         -------

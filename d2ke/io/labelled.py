@@ -23,7 +23,7 @@ from d2ke.io.ucr import has_columns, read_headless, read_lines
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.compatibility import check_missing
-from d2ke.objects.container import Objects, of_kind
+from d2ke.objects.container import Objects, as_kind
 from d2ke.objects.kinds import KINDS
 from d2ke.objects.packing import pack
 from d2ke.objects.record_packing import fill_missing
@@ -304,7 +304,7 @@ def read_file(
         held.filled = counts
     if kind in (None, held.objects.kind):
         return held
-    objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
+    objects = None if held.objects.kind == "records" else as_kind(held.objects, kind)
     if objects is None and KINDS[kind].read is not None and isinstance(held.objects, Objects):
         objects = with_ids(pack(list(held.objects), kind=kind, name=str(file)), held.objects.ids)
     if objects is None:

@@ -13,10 +13,10 @@ from d2ke.distances.clouds import cloud, decay, scaled
 
 
 class CellColumns:
-    """Points sorted into columns: cells along the two widest axes, unbounded along the other axes.
+    """Points sorted into columns: cells along the two widest axes, unbounded along all others.
 
     A column is at least 6 sigma wide, so that a point needs only the points of its own and
-    of the adjacent columns. Pairs left out have kernel values below 1.5e-8.
+    the adjacent columns. Pairs left out have kernel values below 1.5e-8.
     """
 
     def __init__(self, points: np.ndarray, vectors: np.ndarray, sigma: float) -> None:
@@ -58,27 +58,27 @@ class CellColumns:
         self.share = pairs / len(points) ** 2
         self.seen = 0  # pairs of points, in all sums so far
 
-    def _cells(self, places: np.ndarray) -> np.ndarray:
+    def _cells(self, targets: np.ndarray) -> np.ndarray:
         """Return the column of each point: 1 to the count; 0 or count + 1 just outside."""
-        within = (places[:, self.axes] - self.low[self.axes]) / self.sides
+        within = (targets[:, self.axes] - self.low[self.axes]) / self.sides
         return np.clip(np.floor(within), -2, self.counts + 1).astype(np.int64) + 1
 
-    def potentials(self, places: np.ndarray, n_threads: int | None) -> np.ndarray:
+    def potentials(self, targets: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return sum_q K(p, q) v_q at every point p, (n, r)."""
-        places = places * self.factor
-        cells = self._cells(places)
+        targets = targets * self.factor
+        cells = self._cells(targets)
         near = ((cells >= 0) & (cells <= self.counts + 1)).all(axis=1)
-        where = np.flatnonzero(near)
-        result = np.zeros((len(places), self.channels))
-        if not where.size:
+        rows = np.flatnonzero(near)
+        result = np.zeros((len(targets), self.channels))
+        if not rows.size:
             return result
-        flat = np.ravel_multi_index(tuple(cells[where].T), tuple(self.counts + 2))
+        flat = np.ravel_multi_index(tuple(cells[rows].T), tuple(self.counts + 2))
         order = np.argsort(flat, kind="stable")
-        where, flat = where[order], flat[order]
+        rows, flat = rows[order], flat[order]
         offsets = np.append(np.flatnonzero(np.diff(flat, prepend=-1)), len(flat))
         ranges = self.ranges.reshape(-1, 2)[flat[offsets[:-1]]]
-        result[where] = pair_sums.local_potentials(
-            cloud(places[where]), offsets, self.points, self.vectors, ranges, False,
+        result[rows] = pair_sums.local_potentials(
+            cloud(targets[rows]), offsets, self.points, self.vectors, ranges, False,
             decay("gaussian", self.sigma), thread_count(n_threads),
         )  # fmt: skip
         self.seen += int((np.diff(offsets) * (ranges[:, 1] - ranges[:, 0])).sum())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Few points that stand for many: coresets of a measure under the kernel distance."""
+"""Coresets of a measure under the kernel distance."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def kernel_coreset(
         bisection. "random", and any method with evaluate=False, use a proven size instead. This is
         the number of points that random ones need with probability 1 - delta, (1 +
         sqrt(ln(1/delta)))^2 / eps^2 in any dimension, or with weights of both signs and for shapes
-        (1 + sqrt(2 ln(1/delta)))^2 / eps^2; for "sorted", as many as its own bound needs if they
-        are fewer.
+        (1 + sqrt(2 ln(1/delta)))^2 / eps^2; for "sorted", the number that its own bound needs, if
+        it is smaller.
     delta : float, optional
         Probability with which `eps` and `bound` may be missed; 0.01 by default.
     seed : int or numpy.random.Generator
@@ -194,20 +194,20 @@ def kernel_coreset(
     minimum = 1
     while True:
         if searched:
-            chosen, bound, chosen_by = smallest(atoms, accuracy, method, minimum)
+            subset, bound, used_method = smallest(atoms, accuracy, method, minimum)
         else:
-            chosen, bound, chosen_by = _of_proven_size(atoms, m, method, accuracy)
-        indices = atoms.index[chosen]
-        whole = len(chosen) >= len(atoms)
-        vectors = p.vectors[indices] if whole else atoms.units[chosen] * (total / len(chosen))
+            subset, bound, used_method = _proven_coreset(atoms, m, method, accuracy)
+        indices = atoms.index[subset]
+        complete = len(subset) >= len(atoms)
+        vectors = p.vectors[indices] if complete else atoms.units[subset] * (total / len(subset))
         coreset = replace(p, points=p.points[indices], vectors=vectors)
         distance = distance_method = error = None
         if evaluate:
             distance, distance_method, error = _evaluated(p, coreset, checked, accuracy, n_threads)
-        if not searched or whole or (distance is not None and distance <= accuracy.eps * total):
+        if not searched or complete or (distance is not None and distance <= accuracy.eps * total):
             break
         # New random frequencies estimate more than eps: search among larger sizes.
-        minimum = math.ceil(1.1 * len(chosen))
+        minimum = math.ceil(1.1 * len(subset))
     return KernelCoreset(
         indices=indices,
         weights=vectors[:, 0].copy() if p.kind == "points" else lengths(vectors),
@@ -218,16 +218,16 @@ def kernel_coreset(
         bound=None if bound is None else bound * total,
         delta=accuracy.risk,
         total=total,
-        method=chosen_by,
+        method=used_method,
         kernel=checked.name,
         sigma=checked.sigma,
     )
 
 
-def _of_proven_size(
+def _proven_coreset(
     atoms: Atoms, m: int | None, method: str, accuracy: Accuracy
 ) -> tuple[np.ndarray, float | None, str]:
-    """Return m atoms, or as many as are proven to be enough for eps; a bound and the method."""
+    """Return m atoms, by default a number proven to suffice for eps; a bound and the method."""
     if m is None:
         m = atoms.size(accuracy)
     if method == "auto":

@@ -83,24 +83,24 @@ class Atoms:
         squares = 2 * (1 - inner) - 2 * inner * np.expm1(-exponent)
         return np.sqrt(np.maximum(squares, 0))
 
-    def field(self, places: np.ndarray, sources: np.ndarray, masses: np.ndarray) -> np.ndarray:
-        """Return the inner products of phi at some atoms with the sum of others' masses."""
+    def field(self, targets: np.ndarray, sources: np.ndarray, masses: np.ndarray) -> np.ndarray:
+        """Return the inner products of phi at the targets with the sum over the sources' masses."""
         vectors = self.units[sources] * masses[:, None]
         potentials = pair_sums.potentials(
-            self.points[places], self.points[sources], vectors, self.kernel, self.n_threads
+            self.points[targets], self.points[sources], vectors, self.kernel, self.n_threads
         )
-        return np.einsum("ij,ij->i", potentials, self.units[places])
+        return np.einsum("ij,ij->i", potentials, self.units[targets])
 
-    def clouds(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def clouds(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return some atoms' points and unit vectors in the layout of the compiled functions."""
-        return cloud(self.points[which]), cloud(self.units[which])
+        return cloud(self.points[indices]), cloud(self.units[indices])
 
 
 def choose_method(n: int, m: int, dim: int) -> str:
-    """Return the best method that is quick enough for m of n points."""
+    """Return the best method that is fast enough for m of n points."""
     if dim == 1:
         return "sorted"
-    # Exchanges take this number of pairs a pass: up to 1e9 are quick enough.
+    # Exchanges take this number of pairs a pass: up to 1e9 are fast enough.
     return "thinning" if m * min(n, _CANDIDATES * m) <= 1e9 else "halving"
 
 
@@ -117,14 +117,14 @@ def _spread(atoms: Atoms, delta: float) -> float:
 def _random(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
     n = len(atoms)
     options = {"replace": False} if atoms.equal else {"p": atoms.masses}
-    chosen = accuracy.rng.choice(n, m, **options)
-    return chosen, _spread(atoms, accuracy.risk) / math.sqrt(m)
+    subset = accuracy.rng.choice(n, m, **options)
+    return subset, _spread(atoms, accuracy.risk) / math.sqrt(m)
 
 
 def _sorted(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
     order = _by_sign(atoms, np.argsort(atoms.points[:, 0], kind="stable"))
-    chosen, bound = _shares(atoms, order, m)
-    return chosen, min(bound, atoms.line_factor() / m) if atoms.positive else bound
+    subset, bound = _shares(atoms, order, m)
+    return subset, min(bound, atoms.line_factor() / m) if atoms.positive else bound
 
 
 def _zorder(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
@@ -140,15 +140,15 @@ def _herding(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
     pool = min(len(atoms), max(_FEW, _CANDIDATES * m))
     levels, _ = _halved(atoms, pool, accuracy) if pool < len(atoms) else ([], 0.0)
     candidates, mean = _mean_field(atoms, m, levels)
-    chosen = coresets.herd(*atoms.clouds(candidates), mean, m, *atoms.kernel.compiled, atoms.equal)
-    return candidates[chosen], None
+    subset = coresets.herd(*atoms.clouds(candidates), mean, m, *atoms.kernel.compiled, atoms.equal)
+    return candidates[subset], None
 
 
 def _thinning(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
     levels, bound = _halved(atoms, m, accuracy)
     start = levels[-1]
     candidates, mean = _mean_field(atoms, m, levels)
-    chosen = np.searchsorted(candidates, start)
+    subset = np.searchsorted(candidates, start)
     clouds = atoms.clouds(candidates)
     field = np.zeros(clouds[0].shape[1])
     field[: len(mean)] = m * mean - atoms.field(candidates, start, np.ones(m))
@@ -156,13 +156,13 @@ def _thinning(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
         *clouds,
         field,
         len(candidates),
-        chosen,
+        subset,
         8,  # passes
         1e-12 * m,
         *atoms.kernel.compiled,
         atoms.equal,
     )
-    return candidates[chosen], bound
+    return candidates[subset], bound
 
 
 # Each function returns the indices of its points, and a bound of the distance, if it has one.
@@ -179,7 +179,7 @@ CORESET_METHODS: dict[str, Callable[[Atoms, int, Accuracy], _Choice]] = {
 def _mean_field(atoms: Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return candidates in ascending order, and the inner products of phi there with P.
 
-    `levels` are P, halved more and more often. The mean is taken over P, or over the largest
+    `levels` are P after each halving. The mean is taken over P, or over the largest
     level that the number of pairs allows.
     """
     n = len(atoms)
@@ -199,7 +199,7 @@ def _mean_field(atoms: Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.ndar
 
 
 def _by_sign(atoms: Atoms, order: np.ndarray) -> np.ndarray:
-    """Keep the order among points with weights of one sign, the negative ones first."""
+    """Sort by sign, negative weights first, and keep the order within each sign."""
     if atoms.positive or atoms.units.shape[1] > 1:
         return order
     return order[np.argsort(atoms.units[order, 0], kind="stable")]
@@ -217,9 +217,9 @@ def _along_curve(atoms: Atoms, rng: np.random.Generator) -> np.ndarray:
     if not use.size:
         return _by_sign(atoms, np.arange(len(atoms)))
     bits = max(10, min(31, 64 // len(use)))
-    place = half[:, use] / extent.max()
-    place += rng.random(len(use))
-    cells = np.minimum(np.ldexp(place, bits - 1), 2**bits - 1).astype(np.uint32)
+    scaled = half[:, use] / extent.max()
+    scaled += rng.random(len(use))
+    cells = np.minimum(np.ldexp(scaled, bits - 1), 2**bits - 1).astype(np.uint32)
     keys = coresets.hilbert_keys(np.ascontiguousarray(cells), bits, atoms.n_threads)
     return _by_sign(atoms, np.lexsort(keys[::-1]))
 
@@ -231,25 +231,25 @@ def _shares(atoms: Atoms, order: np.ndarray, m: int) -> tuple[np.ndarray, float]
     """
     n = len(atoms)
     if atoms.equal:
-        place = np.minimum(((np.arange(m) + 0.5) * (n / m)).astype(np.int64), n - 1)
+        ranks = np.minimum(((np.arange(m) + 0.5) * (n / m)).astype(np.int64), n - 1)
         ends = np.arange(1, n + 1) / n
     else:
         ends = np.cumsum(atoms.masses[order])
         ends /= ends[-1]
-        place = np.searchsorted(ends, (np.arange(m) + 0.5) / m, side="right")
-        place = np.minimum(place, n - 1)
-    chosen = order[place]
+        ranks = np.searchsorted(ends, (np.arange(m) + 0.5) / m, side="right")
+        ranks = np.minimum(ranks, n - 1)
+    subset = order[ranks]
     if m == n and atoms.equal:
-        return chosen, 0.0
+        return subset, 0.0
     cuts = np.sort(np.concatenate([ends, np.arange(1, m) / m]))
     middles = cuts - np.diff(cuts, prepend=0.0) / 2
     source = order[np.minimum(np.searchsorted(ends, middles), n - 1)]
-    target = chosen[np.minimum((middles * m).astype(np.int64), m - 1)]
-    return chosen, float(atoms.steps(source, target) @ np.diff(cuts, prepend=0.0))
+    target = subset[np.minimum((middles * m).astype(np.int64), m - 1)]
+    return subset, float(atoms.steps(source, target) @ np.diff(cuts, prepend=0.0))
 
 
 def _halved(atoms: Atoms, m: int, accuracy: Accuracy) -> tuple[list[np.ndarray], float]:
-    """Halve P until m points are left: the points after every round, and a bound.
+    """Halve P until m points are left; return the points of every round, and a bound.
 
     First P becomes m 2^k points of equal mass, shares of the curve. Then one of each two
     neighbours is kept. Keeping p instead of q adds (phi(p) - phi(q)) / size to the error,
@@ -290,11 +290,11 @@ def _halved(atoms: Atoms, m: int, accuracy: Accuracy) -> tuple[list[np.ndarray],
 def _blocked(array: np.ndarray, block: int, n_blocks: int, width: int) -> np.ndarray:
     """Return the rows of an array in blocks, transposed: (n_blocks, columns, width)."""
     result = np.zeros((n_blocks, array.shape[1], width))
-    whole = len(array) // block
-    if whole:
-        body = array[: whole * block].reshape(whole, block, -1)
-        result[:whole, :, :block] = body.transpose(0, 2, 1)
-    if whole < n_blocks:
-        rest = array[whole * block :]
-        result[whole, :, : len(rest)] = rest.T
+    n_full = len(array) // block
+    if n_full:
+        body = array[: n_full * block].reshape(n_full, block, -1)
+        result[:n_full, :, :block] = body.transpose(0, 2, 1)
+    if n_full < n_blocks:
+        rest = array[n_full * block :]
+        result[n_full, :, : len(rest)] = rest.T
     return result

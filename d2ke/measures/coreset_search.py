@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The smallest coreset whose distance, measured, is within eps."""
+"""The smallest coreset with a measured distance within eps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Chosen = tuple[np.ndarray, float | None, str]  # atoms, a bound of their distan
 
 
 class Verifier:
-    """Distances of a measure to its coresets; sums over all of it are computed once."""
+    """Distances of a measure to its coresets; sums over the measure are computed once."""
 
     def __init__(self, atoms: Atoms, accuracy: Accuracy) -> None:
         self.atoms = atoms
@@ -33,13 +33,13 @@ class Verifier:
             self.omega = frequencies(accuracy.rng, dim, FREQUENCIES, atoms.kernel)
             self.sums = self._sums(np.arange(len(atoms)), atoms.masses)
 
-    def squared(self, chosen: np.ndarray) -> float:
-        """Return D_K^2 of equal masses at some atoms; of an estimate, an upper limit."""
-        masses = np.full(len(chosen), 1 / len(chosen))
+    def squared(self, subset: np.ndarray) -> float:
+        """Return D_K^2 of equal masses at selected atoms, or an upper limit of an estimate."""
+        masses = np.full(len(subset), 1 / len(subset))
         if self.exact:
-            norm = float(self.atoms.field(chosen, chosen, masses) @ masses)
-            return self.kappa - 2 * float(self.field[chosen] @ masses) + norm
-        values = np.square(self.sums - self._sums(chosen, masses)).sum(axis=(0, 1))
+            norm = float(self.atoms.field(subset, subset, masses) @ masses)
+            return self.kappa - 2 * float(self.field[subset] @ masses) + norm
+        values = np.square(self.sums - self._sums(subset, masses)).sum(axis=(0, 1))
         # An estimate must be below eps by three standard errors.
         return float(values.mean() + 3.0 * values.std(ddof=1) / math.sqrt(FREQUENCIES))
 
@@ -54,7 +54,7 @@ def smallest(atoms: Atoms, accuracy: Accuracy, method: str, minimum: int = 1) ->
     """Return the atoms of a coreset within eps, a bound of its distance, and its method.
 
     The size is doubled until the distance is within eps, and then bisected; no size below
-    `minimum` is tried. All atoms are returned if fewer are not enough.
+    `minimum` is tried. If no subset is within eps, all atoms are returned.
     """
     n, dim = atoms.points.shape
     verifier = Verifier(atoms, accuracy)
@@ -62,8 +62,8 @@ def smallest(atoms: Atoms, accuracy: Accuracy, method: str, minimum: int = 1) ->
 
     def attempt(m: int) -> _Chosen | None:
         name = choose_method(n, m, dim) if method == "auto" else method
-        chosen, bound = CORESET_METHODS[name](atoms, m, accuracy)
-        return (chosen, bound, name) if verifier.squared(chosen) <= limit else None
+        subset, bound = CORESET_METHODS[name](atoms, m, accuracy)
+        return (subset, bound, name) if verifier.squared(subset) <= limit else None
 
     best: _Chosen = np.arange(n), 0.0, method
     low, m = minimum - 1, minimum

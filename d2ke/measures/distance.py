@@ -66,7 +66,7 @@ class KernelDistanceInfo(float):
     counts: dict[str, int]
 
     def __new__(cls, value: float, **facts: Any) -> KernelDistanceInfo:
-        """Make a number with these facts."""
+        """Create the number with its attributes."""
         self = super().__new__(cls, value)
         vars(self).update(facts)
         return self
@@ -105,9 +105,9 @@ def kernel_distance(
         twice. Pass ``np.full(n, 1 / n)`` for distributions.
     kernel : {"gaussian", "laplace", "linear", "trivial"} or callable
         exp(-|p-q|^2 / (2 sigma^2)); exp(-|p-q| / sigma); <p, q>, with which the
-        distance is that of the weighted sums; 1 for equal points and else 0. Or a function
+        distance is the distance of the weighted sums; 1 for equal points and else 0. Or a function
         ``kernel(X, Y)`` that returns the (n, m) values of a positive semidefinite kernel for
-        points (n, d) and (m, d); all pairs are evaluated. For ellipses in place of balls see
+        points (n, d) and (m, d); all pairs are evaluated. For ellipses instead of balls see
         `kernel_coordinates`.
     method : {"auto", "exact", "dualtree", "wspd", "fourier", "rff", "ifgt"}
         "exact": all pairs. "dualtree": boxes of points, adaptive; good for narrow kernels in up to
@@ -153,7 +153,7 @@ def kernel_distance(
     then, and the Gaussian kernel is the sum of its moments, each of which loses digits by itself
     only. Second, if the sets are up to 2000 pairs of points of equal weights, 0.1 sigma or less
     apart (0.01 sigma with the Laplace kernel).
-    Other distances below 1e-8 W, and those of other methods, cannot be distinguished from 0.
+    Other distances below 1e-8 W, and distances by other methods, cannot be distinguished from 0.
     `KernelDistanceInfo.bound` bounds the error of the square in each case.
 
     "wspd" has the paper's literal constants, with which its pairs of boxes grow as the pairs
@@ -260,7 +260,7 @@ def norm_of(
     points, vectors = measures[0].points, measures[0].vectors
     sides: list[tuple[np.ndarray, np.ndarray]] = []
     if len(measures) == 2:
-        # Each by itself first: common points get equal sums, which cancel exactly.
+        # Merge each measure first: common points get equal sums, which cancel exactly.
         p, q = (merged(measure.points, measure.vectors) for measure in measures)
         points, vectors = np.concatenate([p[0], q[0]]), np.concatenate([p[1], -q[1]])
         sides = [p, q]

@@ -121,7 +121,7 @@ def features(
     sums = expansions.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
     sums = np.add.reduceat(sums, offsets_of(cuts)[:-1], axis=0)
     powers = expansions.exponents(dim, degree, terms)
-    # The rest of sqrt(2^k / a!) is the root of a multinomial coefficient.
+    # The remaining factor of sqrt(2^k / a!) is the root of a multinomial coefficient.
     logs = gammaln(powers.sum(axis=1) + 1.0) - gammaln(powers + 1.0).sum(axis=1)
     sums *= np.exp(logs / 2)
     return sums
@@ -155,8 +155,8 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
     except ValueError as error:
         refusal = error
     sample = points[np.linspace(0, n - 1, 64).astype(np.int64)]
-    others = points[np.linspace(0, n - 1, 1025).astype(np.int64)]
-    squares = cdist(sample, others, "sqeuclidean") / unit**2
+    reference = points[np.linspace(0, n - 1, 1025).astype(np.int64)]
+    squares = cdist(sample, reference, "sqeuclidean") / unit**2
     reach = math.sqrt(math.log(1 / eps)) if eps < 1 else 0.0
     extent = np.ptp(points, axis=0)
     for cluster in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0):
@@ -228,9 +228,9 @@ def _clustered(
         ends = np.cumsum([len(each) for each in near])
         cell = np.concatenate(near).astype(np.int64)
         counts = np.cumsum(sizes[cell])[ends - 1]
-        kept = max(1, int(np.searchsorted(counts, 1 << 19)))
-        cell, ends, counts = cell[: ends[kept - 1]], ends[:kept], counts[:kept]
-        last = first + kept
+        n_cells = max(1, int(np.searchsorted(counts, 1 << 19)))
+        cell, ends, counts = cell[: ends[n_cells - 1]], ends[:n_cells], counts[:n_cells]
+        last = first + n_cells
         owner = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
         index = np.repeat(offsets[cell] - offsets_of(sizes[cell])[:-1], sizes[cell])
         index += np.arange(len(index))
@@ -252,5 +252,5 @@ def _estimate(value: float, bound: float, plan: ExpansionPlan, centres: int) -> 
 
 
 def _side(cluster: float, unit: float, dim: int) -> float:
-    """Return the side of a cell within a ball of this radius, a little less for the rounding."""
+    """Return the side of a cell within a ball of this radius, slightly reduced for rounding."""
     return 2 * cluster * unit / math.sqrt(dim) * (1 - 1e-12)

@@ -68,7 +68,7 @@ class KernelFeatureMap:
     channel_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check what the kernels rely on, where the parts are not from `kernel_feature_map`."""
+        """Check the fields that the compiled functions trust; the map may be a user's."""
         choice("method", self.method, ("rff", "ifgt"))
         shape = () if self.omega is None else np.shape(self.omega)
         if self.method == "rff" and shape[:1] != np.shape(self.centre):
@@ -163,7 +163,7 @@ class MapOptions:
         if eps is None:
             count = _frequencies_of(n_features, channels)
         else:
-            # Each pair's error is eps times the square of half its total.
+            # The error of a pair is eps times the square of half its total.
             each = eps / 4
             n_pairs = max(1, len(measures) * (len(measures) - 1) // 2)
             count = random_fourier.needed(each, accuracy.risk / n_pairs)

@@ -69,7 +69,7 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
 
 
 def _best_of(motions: Motions, values: np.ndarray) -> tuple[Motions, np.ndarray]:
-    """Return the motions of the largest values, and these."""
+    """Return the motions with the largest values, and the values."""
     which = np.argsort(-values, kind="stable")[:16]
     return motions[which], values[which]
 

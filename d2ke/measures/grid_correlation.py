@@ -105,13 +105,13 @@ class Field:
             spectrum *= factor.reshape((-1,) + (1,) * (len(self.shape) - 1 - k))
         self.spectrum = spectrum
 
-    def at(self, places: np.ndarray) -> np.ndarray:
+    def at(self, points: np.ndarray) -> np.ndarray:
         """Return the field at each point, (n, r), by cubic splines; 0 outside the grid."""
         values = fft.irfftn(self.spectrum, s=self.shape, axes=self.axes)
-        at = (places - self.middle) / self.pixel
+        at = (points - self.middle) / self.pixel
         inside = (2 * np.abs(at) < np.array(self.shape)).all(axis=1)
         at = at[inside].T
-        result = np.zeros((len(places), len(values)))
+        result = np.zeros((len(points), len(values)))
         for c, field in enumerate(values):
             splines = ndimage.spline_filter(field.astype(np.float64), mode="grid-wrap")
             result[inside, c] = ndimage.map_coordinates(
@@ -119,10 +119,10 @@ class Field:
             )
         return result
 
-    def cells_of(self, places: np.ndarray) -> np.ndarray:
+    def cells_of(self, points: np.ndarray) -> np.ndarray:
         """Return the flat number of the cell that each point lies in, periodically."""
-        cell = np.rint(places / self.pixel).astype(np.int64)
-        flat = np.zeros(places.shape[:-1], dtype=np.int64)
+        cell = np.rint(points / self.pixel).astype(np.int64)
+        flat = np.zeros(points.shape[:-1], dtype=np.int64)
         for k, n in enumerate(self.shape):
             flat = flat * n + cell[..., k] % n
         return flat
@@ -209,8 +209,8 @@ def values_at(
     shape = tuple(fft.next_fast_len(math.ceil(n), real=True) for n in sides)
     field = Field(pair, GridPlan(pair.sigma, pixel, shape, None), rounded=1)
     matrices = action.matrices(motions.R)
-    places = rotations.apply(motions.R, pair.q) + motions.t[:, None]
-    potential = field.at(places.reshape(-1, places.shape[-1])).reshape(*places.shape[:2], -1)
+    moved = rotations.apply(motions.R, pair.q) + motions.t[:, None]
+    potential = field.at(moved.reshape(-1, moved.shape[-1])).reshape(*moved.shape[:2], -1)
     carried = np.broadcast_to(rotations.apply(matrices, pair.v), potential.shape)
     return np.einsum("cmr,cmr->c", potential, carried)
 
@@ -227,11 +227,11 @@ def rotation_scores(
 
     def score(begin: int) -> np.ndarray:
         rows = slice(begin, begin + batch)
-        places = rotations.apply(R[rows], pair.q) - field.middle
+        moved = rotations.apply(R[rows], pair.q) - field.middle
         carried = rotations.apply(None if matrices is None else matrices[rows], pair.v)
-        inside = (np.abs(places) < limit).all(axis=-1)
-        cells = field.cells_of(places)
-        total = np.zeros(len(places))
+        inside = (np.abs(moved) < limit).all(axis=-1)
+        cells = field.cells_of(moved)
+        total = np.zeros(len(moved))
         for c, field_c in enumerate(values):
             total += (field_c[cells] * carried[..., c] * inside).sum(axis=1)
         return total
@@ -244,20 +244,20 @@ def rotation_scores(
 def suppress_neighbors(
     motions: Motions, values: np.ndarray, radius: float, gap: float, limit: int
 ) -> np.ndarray:
-    """Return the indices of the best motions, none of them within the gap of a better one.
+    """Return the indices of the best motions, each at least the gap away from a better one.
 
     The distance of two motions is about how far apart they move a point that lies at the
     radius from the centre.
     """
     order = np.argsort(-values, kind="stable")[: 16 * limit]
-    kept: list[int] = []
+    best: list[int] = []
     for i in order.tolist():
-        if kept:
-            squares = np.square(motions.t[kept] - motions.t[i]).sum(axis=1)
-            squares += radius**2 * np.square(motions.R[kept] - motions.R[i]).sum(axis=(1, 2)) / 2
+        if best:
+            squares = np.square(motions.t[best] - motions.t[i]).sum(axis=1)
+            squares += radius**2 * np.square(motions.R[best] - motions.R[i]).sum(axis=(1, 2)) / 2
             if squares.min() < gap * gap:
                 continue
-        kept.append(i)
-        if len(kept) == limit:
+        best.append(i)
+        if len(best) == limit:
             break
-    return np.array(kept, dtype=np.int64)
+    return np.array(best, dtype=np.int64)

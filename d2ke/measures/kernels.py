@@ -72,7 +72,7 @@ class Accuracy:
     eps : float or None
         Error in units of the squared total measure; None: only rounding.
     delta : float or None
-        Probability with which a random method may miss eps; None: that of `risk`.
+        Probability with which a random method may miss eps; None: the default of `risk`.
     rng : numpy.random.Generator
         The generator.
     """
@@ -137,7 +137,7 @@ class NormEstimate(NamedTuple):
 def bandwidth(sigma: Any, measures: Sequence[Measure]) -> float:
     """Return sigma, or for "median" the median distance between the measures' distinct points.
 
-    Of more than 1000 distinct points, 1000 are used, evenly spaced in lexicographic order. If all
+    At most 1000 distinct points are used, evenly spaced in lexicographic order. If all
     points coincide, every sigma gives the same distances, and it is 1.
     """
     if not isinstance(sigma, str):

@@ -51,7 +51,7 @@ class Measure:
     channel_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check what the kernels rely on, where the parts are not from `curve` or `mesh`."""
+        """Check the fields that the compiled functions trust; the measure may be a user's."""
         for name, array in (("points", self.points), ("vectors", self.vectors)):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != 2:
                 raise ArgumentTypeError(name, "must be a two-dimensional array of float64")
@@ -143,13 +143,13 @@ def as_measures(
 
 
 def matched(measure: Measure, other: Measure, name: str, other_name: str) -> Measure:
-    """Return the other measure, its coordinates in the order of the first; refuse another kind."""
-    names, held = measure.channel_names, other.channel_names
-    if names is not None and held is not None:
-        order = channel_order(held, names, other_name, name)
+    """Return the other measure with the first's order of coordinates; refuse other kinds."""
+    names, theirs = measure.channel_names, other.channel_names
+    if names is not None and theirs is not None:
+        order = channel_order(theirs, names, other_name, name)
         if order is not None and other.kind != "points":  # vectors turn with the coordinates
             raise ArgumentError(
-                other_name, f"has the coordinates {held}, but {name} has {names}; use one order"
+                other_name, f"has the coordinates {theirs}, but {name} has {names}; use one order"
             )
         if order is not None:
             points = np.ascontiguousarray(other.points[:, order])

@@ -94,7 +94,7 @@ class MotionSearch:
         return self.pair.p.shape[1]
 
     def _identity(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the motion that changes nothing."""
+        """Return the identity motion."""
         return np.eye(self.dim)[None], (self.centres[1] - self.centres[0])[None]
 
     def _outside(self, motions: Motions, which: int) -> tuple[np.ndarray, np.ndarray]:
@@ -140,7 +140,7 @@ class MotionSearch:
         ]
 
     def _grid(self) -> tuple[Motions, float]:
-        """Search all translations and rotations at the finest scale that can be afforded."""
+        """Search all translations and rotations at the finest affordable scale."""
         core, budget = self.near, _BUDGETS[self.dim]
         plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
         if plan.sigma > self.sigma:
@@ -172,7 +172,7 @@ class MotionSearch:
         return motions[which], plan.sigma
 
     def _towards(self, sigma: float) -> np.ndarray:
-        """Return rotations of space that bring the middle of Q near to the middle of P."""
+        """Return rotations of space that map the middle of Q close to the middle of P."""
         middles = self.middles
         sizes = [float(np.linalg.norm(middle)) for middle in middles]
         if self.dim != 3 or min(sizes) == 0:
@@ -248,15 +248,15 @@ class MotionSearch:
             count = max(int(len(points) * share), 100)
             if count >= len(points):
                 return points, vectors
-            # Points that carry more are likelier. Steps are equal, since neighbours follow
+            # Sample in proportion to the weights. Steps are equal, since neighbours follow
             # each other.
             weights = lengths(vectors)
             total = np.cumsum(weights)
             marks = (np.arange(count) + self.rng.random()) * (total[-1] / count)
-            places = np.searchsorted(total, marks, side="right")
-            chosen, times = np.unique(places, return_counts=True)
-            factors = times * (total[-1] / count) / weights[chosen]
-            return points[chosen], vectors[chosen] * factors[:, None]
+            indices = np.searchsorted(total, marks, side="right")
+            distinct, times = np.unique(indices, return_counts=True)
+            factors = times * (total[-1] / count) / weights[distinct]
+            return points[distinct], vectors[distinct] * factors[:, None]
 
         return pair.mapped(sample, pair.sigma)
 

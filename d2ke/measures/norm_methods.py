@@ -15,8 +15,8 @@ from d2ke._base.checks import choice
 from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel, NormEstimate, NormProblem
 
-# Nanoseconds of a point, of one thread with 256-bit vectors, as those of the functions below; only
-# their ratios matter.
+# Nanoseconds for a point, like the costs below: one thread, 256-bit vectors. Only their ratios
+# matter.
 _TREE_POINT, _BALL_POINT = 500.0, 700.0
 
 
@@ -86,12 +86,12 @@ def _tree_cost(problem: NormProblem) -> float:
     reach = sigma * (log if kernel.laplace else math.sqrt(2 * log))
     n_sample = 128
     sample = points[np.linspace(0, n - 1, n_sample).astype(np.int64)]
-    others = points[np.linspace(0, n - 1, 4 * n_sample + 1).astype(np.int64)]
+    reference = points[np.linspace(0, n - 1, 4 * n_sample + 1).astype(np.int64)]
     spread = np.ptp(np.quantile(sample, [0.05, 0.95], axis=0), axis=0)
     leaf = 1.2 * (32 / n) ** (1 / dim) * float(np.linalg.norm(spread))
-    squares = np.zeros((len(sample), len(others)))
+    squares = np.zeros((len(sample), len(reference)))
     for k in range(dim):
-        squares += np.square(sample[:, k : k + 1] - others[:, k])
+        squares += np.square(sample[:, k : k + 1] - reference[:, k])
     near = float((squares < (reach + 0.6 * leaf) ** 2).mean())
     # Boxes of this side are small enough to stop at; several points may share one.
     side = 2 * eps * sigma / 0.6 / (2 * math.sqrt(dim))
@@ -100,7 +100,7 @@ def _tree_cost(problem: NormProblem) -> float:
     return n * _TREE_POINT + n * n / 2 * near * min(6.0, 60.0 / shared**2)
 
 
-# In the order in which "auto" asks for costs.
+# In the order in which "auto" computes costs.
 NORM_METHODS = {
     method.name: method
     for method in (
@@ -115,7 +115,7 @@ NORM_METHODS = {
 
 
 def check_method(name: Any, kernel: Kernel, accuracy: Accuracy) -> None:
-    """Raise unless the method is one of the table (or "auto") and computes the kernel."""
+    """Raise unless the method is in the table (or "auto") and computes the kernel."""
     choice("method", name, ("auto", *NORM_METHODS))
     if name in ("auto", "exact"):
         return
@@ -124,10 +124,10 @@ def check_method(name: Any, kernel: Kernel, accuracy: Accuracy) -> None:
     if kernel.sigma is None:
         raise ValueError(f'the {kernel.name} kernel is computed exactly; got method="{name}"')
     if kernel.name not in NORM_METHODS[name].kernels:
-        others = [f'"{m.name}"' for m in NORM_METHODS.values() if kernel.name in m.kernels]
+        alternatives = [f'"{m.name}"' for m in NORM_METHODS.values() if kernel.name in m.kernels]
         raise ValueError(
             f'method="{name}" is for the Gaussian kernel; for the Laplace kernel there are '
-            f"{', '.join(others)}"
+            f"{', '.join(alternatives)}"
         )
 
 
@@ -146,5 +146,5 @@ def choose(problem: NormProblem) -> tuple[str, str]:
             with suppress(ValueError):
                 costs[name] = method.cost(problem)
     best = min(costs, key=costs.__getitem__)
-    others = ", ".join(f"{name} {cost * 1e-9:.2g}" for name, cost in costs.items())
-    return best, f"least of the estimated seconds of one thread (rff doubled): {others}"
+    estimates = ", ".join(f"{name} {cost * 1e-9:.2g}" for name, cost in costs.items())
+    return best, f"least of the estimated seconds of one thread (rff doubled): {estimates}"

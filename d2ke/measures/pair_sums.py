@@ -86,16 +86,16 @@ def kappas(
 
 
 def potentials(
-    places: np.ndarray,
+    targets: np.ndarray,
     points: np.ndarray,
     vectors: np.ndarray,
     kernel: Kernel,
     n_threads: int | None,
 ) -> np.ndarray:
-    """Return sum_q K(p, q) v_q at every place p, (n, r)."""
-    places, _ = kernel.scaled(places)
+    """Return sum_q K(p, q) v_q at every target p, (n, r)."""
+    targets, _ = kernel.scaled(targets)
     points, kernel = kernel.scaled(points)
     return pair_sums.potentials(
-        cloud(places), len(places), cloud(points), cloud(vectors), len(points),
+        cloud(targets), len(targets), cloud(points), cloud(vectors), len(points),
         *kernel.compiled, team_size(n_threads),
     )  # fmt: skip

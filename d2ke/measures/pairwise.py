@@ -65,8 +65,8 @@ def kernel_distance_matrix(
     Returns
     -------
     ndarray of float64, shape (n_x, n_x) or (n_x, n_y)
-        Distances. Equal sets have the distance 0 exactly, and those of nearly equal ones
-        have their digits with "exact" as in `kernel_distance`.
+        Distances. Equal sets have distance exactly 0. With "exact", distances of nearly equal
+        sets keep their digits as in `kernel_distance`.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def _exact_distances(
         x_norms, y_norms = diagonal, diagonal
     else:
         x_norms, y_norms = (_diagonal(m, kernel, n_threads) for m in (x, y))
-    # Differences of nearly equal sums first, their low parts afterwards; in place, since
+    # Differences of nearly equal sums first, their low parts afterwards. Arrays are reused, since
     # the sums of all pairs may take much of the memory.
     D = x_norms[0][:, None] - high
     D += np.subtract(y_norms[0], high, out=high)
@@ -259,7 +259,7 @@ def _small_squares(
     kernel: Kernel,
     n_threads: int | None,
 ) -> None:
-    """Recompute squares near rounding error of sets that differ."""
+    """Recompute squares of distinct sets that are near rounding error."""
     small = squares < NEAR_SHARE * (x_norms[:, None] + other)
     if y is None:
         small = np.triu(small, 1)
@@ -267,7 +267,7 @@ def _small_squares(
         return
     p = [merged(m.points, m.vectors) for m in x]
     q = p if y is None else [merged(m.points, m.vectors) for m in y]
-    # With many small distances it is quicker to compute all of them once more.
+    # With many small distances it is quicker to recompute all distances.
     if small.sum() > 8 * sum(small.shape) and all(len(points) for points, _ in (*p, *q)):
         precise = pair_sums.distances(p, None if y is None else q, kernel, n_threads)
         squares[small] = np.square(precise[small])
@@ -307,7 +307,7 @@ def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
 
 
 def _euclidean(A: np.ndarray, B: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Return distances of rows by a matrix product; small ones, which cancel, directly."""
+    """Return distances of rows by a matrix product, and small distances directly."""
     if A.shape[1] <= _TREE_FEATURES or len(A) * len(B) <= 4096:
         return cdist(A, B)
     a, b = (np.square(M).sum(axis=1) for M in (A, B))

@@ -17,7 +17,7 @@ from d2ke.measures.cell_columns import CellColumns
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two measures with a kernel's scale: p in its place, and q relative to its own centre."""
+    """Two measures with a kernel's scale: p as given, and q relative to its own centre."""
 
     p: np.ndarray
     u: np.ndarray
@@ -31,7 +31,7 @@ class Pair:
         return (self.p, self.u), (self.q, self.v)
 
     def mapped(self, change: Callable[..., tuple[np.ndarray, np.ndarray]], sigma: float) -> Pair:
-        """Return a pair of both sides changed, for a kernel of this scale."""
+        """Return the pair with both sides mapped, for a kernel of this scale."""
         return Pair(*change(self.p, self.u), *change(self.q, self.v), sigma)
 
     @property
@@ -74,10 +74,10 @@ class Maxima(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """The sums of which kappa and its slopes are made, for some motions.
+    """Sums for kappa and its gradient at some motions.
 
-    `potentials` has the shape (C, m, 1 + d, r): the field of P at each moved point of Q, and that
-    of P times each coordinate. `weight` are the terms of kappa, (C, m).
+    `potentials` has the shape (C, m, 1 + d, r): the field of P at each moved point of Q, and the
+    field of P times each coordinate. `weight` are the terms of kappa, (C, m).
     """
 
     rotated: np.ndarray
@@ -176,7 +176,7 @@ class Ascent:
     def _initial_inverses(self, R: np.ndarray) -> np.ndarray:
         """Return inverse Hessians, exact where every q coincides with its only near p.
 
-        The step with it is that of the mean shift, a weighted Procrustes problem.
+        It gives the mean-shift step, a weighted Procrustes problem.
         """
         C, d, _ = R.shape
         blocks = []
@@ -253,26 +253,26 @@ class Ascent:
             # Armijo's condition, up to rounding.
             good = rise >= 1e-4 * predicted - 1e-13 * scale[which]
             bad = which[~good]
-            # The top of the parabola through both values and the slope. There is none ahead
-            # where kappa is so small that the predicted rise is only rounding.
+            # The maximum of the parabola through both values and the slope. It has none ahead
+            # if kappa is so small that the predicted rise is rounding error.
             fall = predicted[~good] - rise[~good]
             top = np.zeros(len(bad))
             np.divide(predicted[~good], 2 * fall, out=top, where=fall > 0)
             step[bad] *= np.clip(top, 0.1, 0.5)
             length = np.sqrt(np.square(directions[bad]).sum(axis=1)) * step[bad]
             active[bad[length <= tolerance]] = False
-            kept = which[good]
-            if not kept.size:
+            rows = which[good]
+            if not rows.size:
                 continue
             self._learn(
-                inverse, kept, steps[good], (slopes[kept] - new_slopes[good]) / scale[kept, None]
+                inverse, rows, steps[good], (slopes[rows] - new_slopes[good]) / scale[rows, None]
             )
-            R[kept], t[kept] = R_new[good], t_new[good]
-            values[kept], slopes[kept] = new[good], new_slopes[good]
+            R[rows], t[rows] = R_new[good], t_new[good]
+            values[rows], slopes[rows] = new[good], new_slopes[good]
             # The Hessian is in units of kappa: rescale where kappa has more than doubled.
-            grown = kept[np.abs(values[kept]) / scale[kept] > 2]
-            scale[grown] = np.abs(values[grown])
-            search_directions(kept)
+            rescaled = rows[np.abs(values[rows]) / scale[rows] > 2]
+            scale[rescaled] = np.abs(values[rescaled])
+            search_directions(rows)
         return Maxima(Motions(R, t), values, inverse)
 
     @staticmethod

@@ -75,27 +75,27 @@ def random_norm(problem: NormProblem) -> NormEstimate:
     tests = len(sizes) - 1
     sizes[-1] = last if tests else needed(eps, delta)
     log = math.log(8 * max(tests, 1) / delta)  # of 4 / (delta / 2 / tests)
-    drawn, mean, squares = 0, 0.0, 0.0
+    n_draws, mean, squares = 0, 0.0, 0.0
     width = eps
     for size in sizes:
-        while drawn < size:
-            count = min(size - drawn, max(256, (1 << 20) // vectors.shape[1] // 2))
+        while n_draws < size:
+            count = min(size - n_draws, max(256, (1 << 20) // vectors.shape[1] // 2))
             omega = frequencies(rng, points.shape[1], count, problem.kernel)
             sums = transforms(points, vectors, offsets, omega, problem.n_threads)
             values = np.square(sums[0]).sum(axis=(0, 1))
             # Chan's formula combines means and squared deviations of two parts.
             gap = float(values.mean()) - mean
             squares += float(np.square(values - values.mean()).sum())
-            squares += gap * gap * drawn * count / (drawn + count)
-            mean += gap * count / (drawn + count)
-            drawn += count
-        if drawn == sizes[-1]:
+            squares += gap * gap * n_draws * count / (n_draws + count)
+            mean += gap * count / (n_draws + count)
+            n_draws += count
+        if n_draws == sizes[-1]:
             break
-        variance = squares / (drawn - 1)
-        width = math.sqrt(2 * variance * log / drawn) + 7 * log / (3 * (drawn - 1))
+        variance = squares / (n_draws - 1)
+        width = math.sqrt(2 * variance * log / n_draws) + 7 * log / (3 * (n_draws - 1))
         if width <= eps:
             break
-    deviation = math.sqrt(squares / max(drawn - 1, 1) / drawn)
+    deviation = math.sqrt(squares / max(n_draws - 1, 1) / n_draws)
     unit = total * total
     bound = min(width, eps) * unit
-    return NormEstimate(mean * unit, bound, {"features": 2 * drawn}, deviation * unit)
+    return NormEstimate(mean * unit, bound, {"features": 2 * n_draws}, deviation * unit)

@@ -37,8 +37,8 @@ class KernelAlignment:
     kappa : float
         kappa(P, R Q + T), which the motion maximises.
     bound : float
-        Bound on the error of the squares of both distances: rounding, or that of `eps`
-        where the sets are too large for all pairs.
+        Bound on the error of the squares of both distances: rounding, or `eps`
+        if the sets are too large for all pairs.
     method : str
         "auto" or "fptas".
     motion : str
@@ -144,8 +144,7 @@ def kernel_align(
     near, K(p, q') >= max w max v / (W_P W_Q); so the translations around every p - q,
     within sigma sqrt(2 log(W_P W_Q / (max w max v))), hold it. The paper's step is for
     a Lipschitz bound. Since kappa is stationary at its maximum, its second derivative
-    counts instead, and steps of sqrt(eps) are enough where those of the paper are of
-    eps.
+    counts instead, and steps of sqrt(eps) are enough instead of the paper's eps.
 
     References
     ----------

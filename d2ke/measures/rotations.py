@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rotations: nets of them, small ones, and their action on the vectors of points."""
+"""Nets of rotations, small rotations, and their action on the vectors of points."""
 
 from __future__ import annotations
 

@@ -79,9 +79,9 @@ def curve(
     size = np.linalg.norm(vectors, axis=1)
     if n_samples is not None:
         segment, rng = _sampled(size, gap, n_samples, seed)
-        place = starts[segment] + rng.random((len(segment), 1)) * vectors[segment]
+        samples = starts[segment] + rng.random((len(segment), 1)) * vectors[segment]
         return _shape(
-            place, _shared(vectors, size, segment), "curve", oriented, 0.0, n_samples, names
+            samples, _shared(vectors, size, segment), "curve", oriented, 0.0, n_samples, names
         )
     pieces = _pieces(size / 2, gap)
     segment = np.repeat(np.arange(len(size)), pieces)
@@ -107,8 +107,8 @@ def mesh(
     Each triangle (a, b, c) becomes its centroid with the vector (b-a) x (c-a) / 2,
     its normal times its area. In other dimensions than 3 the vector
     holds the d(d-1)/2 numbers (u_i v_j - u_j v_i) / 2, i < j, of u = b-a and v = c-a
-    (a bivector); it is as long as the triangle is large, and inner products are those of
-    the planes.
+    (a bivector); it is as long as the triangle is large, and its inner
+    products are inner products of planes.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ def mesh(
         face, rng = _sampled(size, gap, n_samples, seed)
         s, t = rng.random((2, len(face), 1))
         s, t = np.where(s + t > 1, 1 - s, s), np.where(s + t > 1, 1 - t, t)
-        place = a[face] + s * (b - a)[face] + t * (c - a)[face]
+        samples = a[face] + s * (b - a)[face] + t * (c - a)[face]
         return _shape(
-            place, _shared(vectors, size, face), "surface", oriented, 0.0, n_samples, names
+            samples, _shared(vectors, size, face), "surface", oriented, 0.0, n_samples, names
         )
     centroid = (a + b + c) / 3
     reach = np.max([np.linalg.norm(corner - centroid, axis=1) for corner in (a, b, c)], axis=0)
@@ -188,8 +188,8 @@ def mesh(
         down = [(i + 2 / 3, j + 2 / 3) for i in range(k) for j in range(k - i - 1)]
         grid = np.array(up + down) / k
         edges = (b - a)[which], (c - a)[which]
-        place = a[which][:, None] + sum(grid[:, i, None] * edges[i][:, None] for i in range(2))
-        centres.append(place.reshape(-1, d))
+        centroids = a[which][:, None] + sum(grid[:, i, None] * edges[i][:, None] for i in range(2))
+        centres.append(centroids.reshape(-1, d))
         shares.append(np.repeat(vectors[which] / k**2, k**2, axis=0))
     farthest = float((reach / cuts).max())
     return _shape(
@@ -256,6 +256,6 @@ def _sampled(
     return rng.choice(len(size), count, p=size / total), rng
 
 
-def _shared(vectors: np.ndarray, size: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Give every sample the direction of its element and an equal share of the whole."""
-    return vectors[chosen] * (size.sum() / len(chosen) / size[chosen])[:, None]
+def _shared(vectors: np.ndarray, size: np.ndarray, elements: np.ndarray) -> np.ndarray:
+    """Give every sample the direction of its element and an equal share of the total."""
+    return vectors[elements] * (size.sum() / len(elements) / size[elements])[:, None]

@@ -74,13 +74,13 @@ def kernel_two_sample_test(
     P, Q : array_like of shape (n, d), or for a function as kernel any sequences
         The samples.
     sigma : float or "median"
-        The kernel's scale; "median" is that of the distances between the pooled points, which
-        no permutation changes.
+        The kernel's scale; "median" is the median distance of the pooled points, which no
+        permutation changes.
     kernel : {"gaussian", "laplace"} or callable
         As for `kernel_distance`; or a function ``kernel(X, Y)`` that returns the matrix of
         kernel values of two lists of objects, positive semidefinite; `sigma` has no meaning then.
     n_permutations : int
-        Number of random divisions. If there are not more divisions in total, all of them are
+        Number of random divisions. If there are not more divisions in total, all are
         evaluated, and the p-value is not random.
     seed : int or numpy.random.Generator
         Seed of the divisions.
@@ -176,7 +176,7 @@ def gram_two_sample_test(
     K : array_like, shape (n + m, n + m)
         Kernel of the pooled objects, positive semidefinite.
     n : int
-        The first n objects are one sample, the others the other.
+        The first n objects are one sample, the last m the second.
     n_permutations, seed
         As for `kernel_two_sample_test`.
 
@@ -226,7 +226,7 @@ def features_two_sample_test(
         Features of the pooled objects, as from `d2ke_embed` of strings or `kernel_features` of
         points.
     n : int
-        The first n objects are one sample, the others the other.
+        The first n objects are one sample, the last m the second.
     n_permutations, seed
         As for `kernel_two_sample_test`.
 
@@ -292,7 +292,7 @@ def _quadratic(K: np.ndarray, W: np.ndarray) -> np.ndarray:
 def _tested(
     pooled: _Pooled, n_permutations: int, seed: Any, sigma: float | None = None
 ) -> TwoSampleTest:
-    """Return the test of the first objects against the others."""
+    """Return the test of the two samples."""
     squares, n, total, largest = pooled
     n_permutations = integer("n_permutations", n_permutations, 1)
     rng = generator(seed)
@@ -302,23 +302,23 @@ def _tested(
     divisions = _all_divisions(total, n) if exact else _random_divisions(rng, first, n_permutations)
     weights = 1 / n, -1 / (total - n)
     observed = float(squares(np.where(first, *weights)[:, None])[0])
-    drawn = np.concatenate([squares(np.where(block, *weights)) for block in divisions])
+    statistics = np.concatenate([squares(np.where(block, *weights)) for block in divisions])
     if exact:
-        # The observed division is the first; taken from here it is rounded like the others.
-        observed = float(drawn[0])
+        # The observed division is the first; its value here has the same rounding.
+        observed = float(statistics[0])
     # Statistics tie if they differ by less, relative to the largest and to kernel values.
-    bound = observed - 1e-10 * max(float(np.abs(drawn).max()), abs(observed)) - 1e-14 * largest
-    as_large = int((drawn >= bound).sum())
-    p_value = as_large / len(drawn) if exact else (1 + as_large) / (1 + len(drawn))
-    null = np.sqrt(np.maximum(np.sort(drawn), 0.0))
+    bound = observed - 1e-10 * max(float(np.abs(statistics).max()), abs(observed)) - 1e-14 * largest
+    as_large = int((statistics >= bound).sum())
+    p_value = as_large / len(statistics) if exact else (1 + as_large) / (1 + len(statistics))
+    null = np.sqrt(np.maximum(np.sort(statistics), 0.0))
     return TwoSampleTest(math.sqrt(max(observed, 0.0)), p_value, exact, null, sigma)
 
 
 def _all_divisions(total: int, n: int) -> Iterator[np.ndarray]:
-    """Yield columns of all choices of n of the objects, the first n first, some at a time."""
-    chosen = list(combinations(range(total), n))
-    for low in range(0, len(chosen), _COLUMNS):
-        batch = chosen[low : low + _COLUMNS]
+    """Yield columns of all choices of n of the objects, the first n first, in batches."""
+    choices = list(combinations(range(total), n))
+    for low in range(0, len(choices), _COLUMNS):
+        batch = choices[low : low + _COLUMNS]
         block = np.zeros((total, len(batch)), dtype=bool)
         for column, members in enumerate(batch):
             block[list(members), column] = True
@@ -328,7 +328,7 @@ def _all_divisions(total: int, n: int) -> Iterator[np.ndarray]:
 def _random_divisions(
     rng: np.random.Generator, first: np.ndarray, count: int
 ) -> Iterator[np.ndarray]:
-    """Yield columns of random choices of as many objects as are first, some at a time."""
+    """Yield columns of random choices of the same number of objects, in batches."""
     for low in range(0, count, _COLUMNS):
         columns = [rng.permutation(first) for _ in range(min(_COLUMNS, count - low))]
         yield np.stack(columns, axis=1)

@@ -23,7 +23,7 @@ from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
 from d2ke.models.loo import own_values
 from d2ke.models.shapelets import Shapelets
 from d2ke.models.views import View, apply_views, fit_view
-from d2ke.objects.container import Objects, of_kind
+from d2ke.objects.container import Objects, as_kind
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class FittedBlock(FittedFeatures):
         elif not callable(self.distance):
             row = find_distance(self.distance)
             check_parameters(row, self.parameters)
-            omega = of_kind(self.omega, row.kind) if self.R else None
+            omega = as_kind(self.omega, row.kind) if self.R else None
             if omega is None or (omega.lengths < row.shortest).any():
                 raise ValueError(f"{row.name!r} cannot compare the random objects of {self.name}")
 

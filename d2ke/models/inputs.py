@@ -29,7 +29,7 @@ from d2ke.distances.string_rows import codes_of
 from d2ke.models.blocks import AnyBlock, check_blocks
 from d2ke.models.distance_blocks import Block, FittedBlock
 from d2ke.objects.compatibility import in_order
-from d2ke.objects.container import Objects, StoredObjects, of_kind
+from d2ke.objects.container import Objects, StoredObjects, as_kind
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import as_categories, naming_rows, pack_records, pack_table
 from d2ke.objects.records import Column, Records, check_use
@@ -297,7 +297,7 @@ class InputKind:
         training string has are an error if `refuse`, else a warning; for None they are not looked
         for.
         """
-        taken = of_kind(objects, self.kind)
+        taken = as_kind(objects, self.kind)
         if taken is None:
             raise ArgumentTypeError(
                 name, f"holds {objects.kind}, but the model was trained on {self.kind}"

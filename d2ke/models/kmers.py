@@ -28,7 +28,7 @@ from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock, take
 from d2ke.models.labels import Labels
 from d2ke.models.loo import ALL_CS, loo_decisions
 from d2ke.models.views import apply_views, fit_view, mark_ends
-from d2ke.objects.container import Objects, of_kind
+from d2ke.objects.container import Objects, as_kind
 from d2ke.objects.strings import counted_pieces, select_pieces
 
 # Let c_w(x) be how often the word w occurs in the string x, by one of the masks of l letters. The
@@ -105,7 +105,7 @@ class FittedKmers(FittedFeatures):
         arrays.check_array(
             "letter_weights", self.letter_weights, np.float64, (len(self.words.masks),)
         )
-        if of_kind(self.omega, "strings") is None or not self.R:
+        if as_kind(self.omega, "strings") is None or not self.R:
             raise ValueError(f"the landmarks of {self.name} are not strings")
         check_strands("omega", self.omega, self.strands)
 

@@ -53,7 +53,7 @@ class CostIndex(BoundedIndex):
     def __init__(self, pairs: PairwiseProblem):
         costs, y = _costs(pairs)[0], pairs.y
         self._letters, substitution = CostedLetters(y, costs), costs.substitution.copy()
-        if not costs.others:
+        if not costs.has_others:
             substitution[-1] = substitution[:, -1] = np.inf
         self._counted = edit_costs.Columns(
             self._letters.codes(y), y.offsets, self._letters.classes, substitution, costs.single,

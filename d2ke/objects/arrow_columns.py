@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Columns of other libraries as Arrow arrays, which pyarrow reads in place, and Objects as such."""
+"""Conversion of other libraries' columns to Arrow arrays without copies, and of Objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHANNEL_NAMES = "d2ke channel names"  # a JSON list, in the metadata of the type
 
 
 def pyarrow(reason: str) -> Any:
-    """Return the module, or say how to install it."""
+    """Return the module; the error explains how to install it."""
     try:
         importlib.import_module("pyarrow.compute")
         return importlib.import_module("pyarrow")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrow columns packed into Objects, in place where the layouts agree."""
+"""Arrow columns packed into Objects, without copies if the layouts agree."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _read_vectors(
 
 
 def _channels(values: Any, lists: _Lists) -> int:
-    """Return how many numbers each inner list has: as many as the first."""
+    """Return the common length of the inner lists."""
     counts = np.asarray(pyarrow("an Arrow column").compute.list_value_length(values))
     if not len(counts):
         return max(getattr(values.type, "list_size", 1), 1)
@@ -164,7 +164,7 @@ def _channels(values: Any, lists: _Lists) -> int:
 
 
 def _numbers(values: Any, lists: _Lists, dim: int, missing: bool = False) -> NDArray[Any]:
-    """Return numbers as (total, dim) floats, those of one chunk without a copy.
+    """Return numbers as (total, dim) floats, without a copy of a single chunk.
 
     `missing`: nulls become NaN.
     """

@@ -21,11 +21,10 @@ INDEX = re.compile(r"|unnamed: 0(\.\d+)?|__index_level_\d+__", re.I)  # of panda
 class ColumnNames:
     """Names of columns or variables: of the objects or their values, the labels, ids, the time.
 
-    After reading, `ids` is the column which says of what series a row is, and `rows` the one which
-    names the rows: "" for the index of pandas, if it has no name. They include the names of all
-    unused columns, and the `uses` of columns that hold something else than text, numbers or lists:
-    a key of `NOTES`, or for an unused column its type. `how` is what else decides what the bytes of
-    a file mean: its format, and the arguments of `read_objects` by which it was read.
+    After reading, `ids` is the column with the series of each row, and `rows` the column with the
+    names of rows: "" for an index of pandas without a name. `unused` has all unused columns, and
+    `uses` the columns of something else than text, numbers or lists: a key of `NOTES`, or for an
+    unused column its type. `how` has the format of the file and the arguments of `read_objects`.
     """
 
     objects: Sequence[str] | None = None
@@ -40,19 +39,19 @@ class ColumnNames:
     @property
     def explicit(self) -> list[tuple[str, str]]:
         """The arguments that name a column, and the names."""
-        others = (("labels", self.labels), ("ids", self.ids), ("time", self.time))
+        optional = (("labels", self.labels), ("ids", self.ids), ("time", self.time))
         named = [("objects", name) for name in self.objects or ()]
-        return named + [(argument, name) for argument, name in others if name is not None]
+        return named + [(argument, name) for argument, name in optional if name is not None]
 
     def __str__(self) -> str:
-        others = (("ids", self.rows),) if self.rows is not None else ()
+        row_names = (("ids", self.rows),) if self.rows is not None else ()
         read: dict[str, list[str]] = {}
-        for what, name in (*self.explicit, *others):
+        for what, name in (*self.explicit, *row_names):
             read.setdefault(what, []).append(self._noted(name))
         used = [f"{what} from {listed(names, str)}" for what, names in read.items()]
         unused = listed(self.unused, self._noted)
-        kept = ("channels_first", "series", "na_values")
-        how = [f"{name} = {value!r}" for name, value in self.how.items() if name in kept]
+        shown = ("channels_first", "series", "na_values")
+        how = [f"{name} = {value!r}" for name, value in self.how.items() if name in shown]
         if "header" in self.how:
             how.append(f"labels from the headers, by {self.how['header']!r}")
         return "; ".join([*used, *how, *[f"not used: {unused}"] * bool(unused)])
@@ -81,10 +80,10 @@ class ColumnNames:
                     )
 
     def or_earlier(self, names: Container[str], earlier: ColumnNames) -> ColumnNames:
-        """Return the earlier names, those of labels, ids and the time replaced by given ones.
+        """Return the earlier names, with the labels, ids and time of these names if given.
 
-        Return itself if it names objects, or the file does not have all these names; those of
-        earlier labels and rows may be missing.
+        Return these names if they name objects, or if the file lacks one of the earlier names
+        other than labels and rows.
         """
         explicit = [name for _, name in self.explicit]
         ids = earlier.ids and (self.ids or earlier.ids)
@@ -102,7 +101,7 @@ class ColumnNames:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the given names as a dict; those of objects and unused columns are lists."""
+        """Return the given names as a dict, with lists of objects and of unused columns."""
         values = {name: value for name, value in asdict(self).items() if value}
         lists = {name: list(values[name]) for name in ("objects", "unused") if name in values}
         return values | lists
@@ -120,7 +119,7 @@ NOTHING = ColumnNames()
 
 
 def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
-    """Return the place of the column with a usual name; y beside z is an axis, not labels."""
+    """Return the position of the column with a usual name; y beside z is an axis, not labels."""
     lower = [name.lower() for name in names]
     present = (name for name in usual if name in lower and not (name == "y" and "z" in lower))
     return next(map(lower.index, present), None)

@@ -29,7 +29,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 def type_column(
     items: Any, name: str, needed: str = "", where: Callable[[int], str] | None = None
 ) -> Typed:
-    """Return what a column holds; `needed` is the use or the kind that it has in a model.
+    """Return the entries of a column and their use; `needed` is its use or kind in a model.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def type_column(
     where : function, optional
         Returns what errors call a row.
     needed : str
-        A use of `Typed`, or a kind of `Column`. Text is read as that. A column that is of another
-        type keeps its use, unless it can be had without a guess: labels of categories are made of
-        all, times of dates, and strings of categories.
+        A use of `Typed`, or a kind of `Column`. Text is read as that. Columns of other types keep
+        their use, unless the conversion is unambiguous: of anything to categories, of dates to
+        times, and of categories to strings.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def type_column(
     Raises
     ------
     TypeError, ValueError
-        No column, or text that is not what is needed.
+        No column, or text of another kind than needed.
     """
     typed = _type_fields(items, needed) if isinstance(items, Fields) else _type(items, name)
     typed = replace(typed, name=name, where=where)
@@ -122,8 +122,8 @@ def _type_fields(items: Fields, needed: str) -> Typed:
         as_text = use in ("strings", "objects")
         use = "strings" if as_text else use_of_fields([x for x in items if x is not None])
     elif use in ("numbers", "booleans"):  # 0 and 1 are both
-        held = use_of_fields([x for x in items if x is not None])
-        use = "booleans" if held == "booleans" else "numbers"
+        inferred = use_of_fields([x for x in items if x is not None])
+        use = "booleans" if inferred == "booleans" else "numbers"
     absent = () if use == "strings" else GAPS
     gaps = [x is None or x.lower() in absent for x in items]
     missing = np.array(gaps, bool)
@@ -254,7 +254,7 @@ def _type_categories(entries: list[Any], name: str) -> Typed:
 
 
 def _type_list(items: list[Any], name: str) -> Typed:
-    """Type Python objects; the first entry sets the type of the others."""
+    """Type Python objects; the first entry sets the type."""
     missing = np.array([is_missing(item) for item in items], bool)
     entries = [item for item, gap in zip(items, missing.tolist(), strict=True) if not gap]
     if not entries:

@@ -51,31 +51,31 @@ def in_order(
 
 
 def channel_order(
-    held: Sequence[Any], needed: Sequence[Any], name: str, other_name: str, index: int | None = None
+    names: Sequence[Any], order: Sequence[Any], name: str, other_name: str, index: int | None = None
 ) -> list[int] | None:
-    """Return the positions of the needed names among those held; None for the same order."""
-    if held is needed or list(held) == list(needed):
+    """Return the positions in `names` of the channels of `order`; None if they agree."""
+    if names is order or list(names) == list(order):
         return None
-    positions = {channel: position for position, channel in enumerate(held)}
-    apart = sorted(set(needed) ^ set(positions), key=str)
-    if apart or len(held) != len(needed):
+    positions = {channel: position for position, channel in enumerate(names)}
+    apart = sorted(set(order) ^ set(positions), key=str)
+    if apart or len(names) != len(order):
         raise ArgumentError(
             name,
-            f"has the channels {listed(held)}, but {other_name} has {listed(needed)}; only one of "
+            f"has the channels {listed(names)}, but {other_name} has {listed(order)}; only one of "
             f"them has {listed(apart)}. Channels with names are compared by name: rename them, or "
             "give arrays, whose channels are compared by position",
             index,
         )
-    return [positions[channel] for channel in needed]
+    return [positions[channel] for channel in order]
 
 
 def columns_in_order(
     values: Any, names: tuple[str, ...] | None, name: str, other_name: str = "the training data"
 ) -> Any:
     """Return a frame with its columns in the order of other names, else `values` as they are."""
-    held, order = channel_names(column_names(values), name), None
-    if held is not None and names is not None:
-        order = channel_order(held, names, name, other_name)
+    channels, order = channel_names(column_names(values), name), None
+    if channels is not None and names is not None:
+        order = channel_order(channels, names, name, other_name)
     return values if order is None else np.asarray(values)[:, order]
 
 
@@ -145,7 +145,7 @@ def refuse_missing(objects: Objects, name: str) -> None:
 
 
 def warn_of_letters(x: Objects, omega: Objects, x_name: str, name: str) -> None:
-    """Warn if no letter of omega is in x, or letters differ from those of x by case only."""
+    """Warn if no letter of omega is in x, or its letters differ from x's by case only."""
     if x.letters is None or x.letters != omega.letters or not len(x.values) * len(omega.values):
         return
     used = np.unique(omega.values)
@@ -240,7 +240,7 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
 def join_ids(collections: Sequence[Any]) -> NDArray[Any] | None:
     """Return the ids of collections end to end; None if some have none."""
     ids = [objects.ids for objects in collections]
-    return None if any(held is None for held in ids) else np.concatenate(ids)
+    return None if any(names is None for names in ids) else np.concatenate(ids)
 
 
 def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[NDArray[Any]]]:

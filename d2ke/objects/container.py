@@ -58,7 +58,7 @@ class Objects:
     """An immutable collection of objects of unequal sizes, packed into one buffer.
 
     Made by `pack`; every function of d2ke that takes objects takes it as it is,
-    so that conversion and checks happen once. Made from arrays, it has copies of them.
+    so that conversion and checks happen once. Arrays are copied.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Objects:
         ``"series"``: each object is a sequence of vectors of one dimension, whose
         order counts. ``"sets"``: their order does not count. ``"strings"``: each
         object is a sequence of letters. Series may be given where sets are needed,
-        but not sets in the place of series. Or a kind of `add_kind`, stored as one of these.
+        but not sets where series are needed. Or a kind of `add_kind`, stored as one of these.
     values : ndarray
         All objects end to end: (total, dim) float32 or float64 for vectors,
         (total,) uint8, uint16 or uint32 indices into `alphabet` for strings.
@@ -78,24 +78,24 @@ class Objects:
         for `bytes`, the integers themselves for integer sequences, Python
         literals as ASCII (``b"'the'"``) for tokens. None for vectors.
     letters : {"str", "bytes", "int", "token"} or None
-        What the letters are. None for vectors.
+        The type of the letters. None for vectors.
     weights : ndarray of float64, shape (total,), or None
         One weight for each vector, read-only; None for vectors of equal weight.
         Slices and `concatenate` keep them. A single object ``X[i]`` has them as
         ``X[i].weights``, and `pack` reads them there; arrays computed from it
         have none.
     missing : bool
-        Whether there is NaN among the values, which stands for what is missing; see `pack`. Only
+        Whether there is NaN among the values, for missing values; see `pack`. Only
         ``distance="dtw"`` with ``missing="arow"`` takes such objects.
     ids : ndarray of int64 or str, shape (n,), or None
         The names of the objects, read-only; see `pack`. Slices, index arrays, masks and
         `concatenate` keep them. They need not differ, no distance sees them, and ``==`` ignores
         them.
     channel_names : tuple of str, or None
-        The names of the channels of vectors, which differ: those of the columns that the vectors
+        The names of the channels of vectors, all different: of the columns that the vectors
         were read from. None if the container had none; the default names of pandas, which count
         the columns, are none. Slices, index arrays, masks, `concatenate` and views keep them, and
-        ``==`` compares them. Two collections with names, or a model and what it predicts, are
+        ``==`` compares them. Two collections with names, or a model and its input, are
         compared by name, in whatever order their channels are; if one has none, by position.
 
     Examples
@@ -294,7 +294,7 @@ class Objects:
             Strings as large_string; of `bytes` as large_binary; of integers as large lists of
             int64, which ``pack(..., kind="strings")`` reads; of tokens as large lists of
             large_string or large_binary. Vectors as large lists of numbers (dim 1) or of
-            fixed-size lists of them; with weights, of structs of `vector` and `weight`. Names of
+            fixed-size lists of numbers; with weights, of structs of `vector` and `weight`. Names of
             channels are metadata of the type of the vectors, which Parquet files of pyarrow keep.
 
         Raises
@@ -441,7 +441,7 @@ def check_channel_names(names: tuple[str, ...], dim: int) -> None:
         raise ValueError(f"channel_names must be {dim} different strings, got {names}")
 
 
-def of_kind(objects: Objects, kind: str) -> Objects | None:
+def as_kind(objects: Objects, kind: str) -> Objects | None:
     """Return the objects as objects of `kind`, without a copy; None if they cannot stand for it."""
     if objects.kind == kind:
         return objects
@@ -463,7 +463,7 @@ def _symbols(objects: Objects) -> NDArray[Any]:
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
-    """Return where items of these lengths begin and end in one buffer, int64."""
+    """Return the int64 offsets of items with these lengths in one buffer."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     if len(lengths):
         np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
@@ -480,7 +480,7 @@ class StoredObjects:
 
     They have the attributes kind, dim, letters, alphabet, lengths, ids and channel_names of
     `Objects`, and a length; ``span(start, stop)`` returns consecutive objects, packed, and
-    ``[rows]`` those of some rows, in rising order.
+    ``[rows]`` the objects of ascending rows.
     """
 
     ids: NDArray[Any] | None = None
@@ -489,5 +489,5 @@ class StoredObjects:
 
     @property
     def has_letters(self) -> bool:
-        """As that of `Objects`."""
+        """Whether the objects are strings."""
         return self.letters is not None

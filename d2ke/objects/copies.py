@@ -30,7 +30,7 @@ class Copies(NamedTuple):
         return len(self.firsts) < len(self.numbers)
 
     def members(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return all positions by distinct object, ascending, and where those of each begin."""
+        """Return all positions by distinct object, ascending, and the offsets of each."""
         return np.argsort(self.numbers, kind="stable"), offsets_of(self.counts)
 
     def repeated(self) -> np.ndarray:

@@ -59,10 +59,10 @@ def finite_numbers(where: str | Callable[[int], str], fields: Sequence[str]) -> 
     for position, field in enumerate(fields):
         problem = _problem(field.strip())
         if problem:
-            place = f"{where}: the value at position {position}"
+            entry = f"{where}: the value at position {position}"
             if callable(where):
-                place = f"{where(position)}: the value"
-            raise ValueError(f"{place} is {problem}")
+                entry = f"{where(position)}: the value"
+            raise ValueError(f"{entry} is {problem}")
     return values
 
 
@@ -128,7 +128,7 @@ def use_of_fields(fields: Sequence[str]) -> str:
 
 
 def counts_of_fields(fields: Sequence[str], use: str) -> tuple[list[Any], int | None]:
-    """Return booleans, days, or nanoseconds of fields, and the place of the first that has none."""
+    """Return booleans, days, or nanoseconds of fields, and the index of the first invalid field."""
     counts = list(map(_READS[use], fields))
     return counts, counts.index(None) if None in counts else None
 
@@ -172,17 +172,17 @@ def _span(field: str) -> int | None:
     """Return the number of nanoseconds of a duration."""
     match = _SPAN.fullmatch(field)
     if match is not None:  # "-1 days +23:00:00" is -1 day and 23 hours
-        whole = int(match[1] or 0) * 86400 * NANO
+        total = int(match[1] or 0) * 86400 * NANO
         sign, *clock, rest = match.groups()[1:]
     else:
-        match, whole = _ISO_SPAN.fullmatch(field), 0
+        match, total = _ISO_SPAN.fullmatch(field), 0
         if match is None:
             return None
         sign, weeks, days, *clock, rest = match.groups()
         clock[0] = str(24 * (7 * int(weeks or 0) + int(days or 0)) + int(clock[0] or 0))
     hours, minutes, seconds = (int(count or 0) for count in clock)
     count = ((hours * 60 + minutes) * 60 + seconds) * NANO + int((rest or "").ljust(9, "0"))
-    return whole + (-count if sign == "-" else count)
+    return total + (-count if sign == "-" else count)
 
 
 def in_mixed_forms(labels: Sequence[str]) -> bool:
@@ -194,27 +194,27 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
     """Return labels as int64 or float64 if all are numbers in one canonical form, else as text.
 
     Canonical are whole numbers without a leading zero or plus, and floats as programs print them
-    without trailing zeros, or all with as many decimals. Two texts are never one number. Missing
-    or infinite entries among numbers, and a decimal comma, are refused; `where` names
-    a label. True and False, written in one way, are bool; dates, times and durations are days
+    without trailing zeros, or all with equally many decimals. Two texts are never one number.
+    Missing or infinite entries among numbers, and a decimal comma, are refused; `where` names a
+    label. True and False, written in one way, are bool; dates, times and durations are days
     (int64) or seconds (float64), if no two texts are one.
     """
     if "" in labels:
         raise ValueError(f"{where(labels.index(''))}: the label is empty")
-    whole = whole_numbers(labels)
-    if whole is not None:
-        return whole
-    others = [i for i, label in enumerate(labels) if _problem(label)]
-    comma = bool(others) and all(_COMMA.fullmatch(labels[i]) for i in others)
-    absent = all(labels[i].lower().lstrip("+-") in _ABSENT for i in others)
-    if comma or (absent and 0 < len(others) < len(labels)):
-        what = f"has a comma{_about_comma([labels[i] for i in others])}"
+    integers = whole_numbers(labels)
+    if integers is not None:
+        return integers
+    rejected = [i for i, label in enumerate(labels) if _problem(label)]
+    comma = bool(rejected) and all(_COMMA.fullmatch(labels[i]) for i in rejected)
+    absent = all(labels[i].lower().lstrip("+-") in _ABSENT for i in rejected)
+    if comma or (absent and 0 < len(rejected) < len(labels)):
+        what = f"has a comma{_about_comma([labels[i] for i in rejected])}"
         what = what if comma else "stands among numbers"
-        raise ValueError(f"{where(others[0])}: the label {labels[others[0]]!r} {what}")
+        raise ValueError(f"{where(rejected[0])}: the label {labels[rejected[0]]!r} {what}")
     forms = [_FLOAT.fullmatch(label) for label in labels]
     decimals = {len(form[1] or "") for form in forms if form}
     shortest = not any(form and _ZEROS.search(form[1] or "") for form in forms)
-    if not others and None not in forms and (len(decimals) == 1 or shortest):
+    if not rejected and None not in forms and (len(decimals) == 1 or shortest):
         values = np.array([float(label) for label in labels])
         if len(np.unique(values.view(np.int64))) == len(set(labels)):
             return values

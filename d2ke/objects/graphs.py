@@ -290,7 +290,7 @@ def graph_codes(
     rounds : int, default 3
         Rounds of refinement.
     node_label, edge_label : hashable, optional
-        The attributes of networkx that hold labels; those of edges then count.
+        The attributes of networkx that hold labels; labels of edges then count.
 
     Returns
     -------

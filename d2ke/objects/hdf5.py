@@ -94,9 +94,9 @@ class _Stream(FileIO):
 
 
 def put_objects(group: h5py.Group, objects: Objects) -> None:
-    """Write the arrays of `objects` as datasets of a group, and the rest as its attributes.
+    """Write the arrays of `objects` as datasets of a group, and all other fields as attributes.
 
-    Ids are left out: those of random objects would name training objects in every model's file.
+    Ids are left out: ids of random objects would name training objects in every model's file.
     """
     if objects.channel_names is not None:
         put_json(group, "channel_names", list(objects.channel_names))
@@ -147,5 +147,5 @@ def put_json(file: h5py.Group, name: str, value: Any) -> None:
 
 
 def get_json(file: h5py.Group, name: str) -> Any:
-    """Return what `put_json` wrote, with lists in the place of tuples."""
+    """Return what `put_json` wrote, with lists instead of tuples."""
     return json.loads(get_text(file[name]).item())

@@ -17,7 +17,7 @@ class Kind(NamedTuple):
     distance : str
         Compares them where the user names no distance.
     stands_for : tuple of str
-        Other kinds in whose place they may be given; the nearest first.
+        Other kinds that they may replace; the nearest first.
     read : callable or None
         Returns for one object what `pack` takes as an object of the kind `base`.
     """
@@ -52,9 +52,9 @@ def stands_for(kind: str, other: str) -> bool:
 
 def common_kind(kinds: Iterable[str]) -> str:
     """Return the nearest kind for which objects of all these kinds, stored alike, may stand."""
-    first, *others = dict.fromkeys(kinds)
+    first, *more = dict.fromkeys(kinds)
     return next(
         kind
         for kind in (first, *KINDS[first].stands_for)
-        if all(stands_for(other, kind) for other in others)
+        if all(stands_for(other, kind) for other in more)
     )

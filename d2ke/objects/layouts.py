@@ -86,7 +86,7 @@ def _from_aeon(items: Any, name: str) -> tuple[Any, None, bool]:
 
 
 def _from_tslearn(items: Any, name: str) -> tuple[Any, NDArray[Any], bool]:
-    """Read (n, length, channels), where the rest of shorter series is NaN."""
+    """Read (n, length, channels), where shorter series end in NaN."""
     if not isinstance(items, np.ndarray):
         raise ArgumentTypeError(
             name, f"is {type(items).__name__}; layout='tslearn' is one array (n, length, channels)"
@@ -134,5 +134,5 @@ def from_xarray(items: Any, name: str) -> Any:
             "are (objects, time) or (objects, time, channels) with one called time: rename(...) "
             "it, or pack(X.to_numpy()) as an array",
         )
-    others = [dim for dim in items.dims if dim != "time"]
-    return items.transpose(others[0], "time", *others[1:]).to_numpy()
+    dims = [dim for dim in items.dims if dim != "time"]
+    return items.transpose(dims[0], "time", *dims[1:]).to_numpy()

@@ -28,7 +28,7 @@ def read_long(
 ) -> tuple[Objects, list[list[int]], dict[str, Any]]:
     """Return the series whose names are in one column, ordered by another, and their rows.
 
-    `uses` are those of a model. With ``missing="interpolate"``, missing values are filled in by the
+    `uses` are a model's. With ``missing="interpolate"``, missing values are filled in by the
     times, and the dict counts them, see `fill_gaps`.
     """
     named = table.typed(ids, "strings")
@@ -54,21 +54,21 @@ def read_long(
                         f"{clock.row_name(last)}: the series {str(names[last])!r} has the time "
                         f"{shown} twice"
                     )
-    held = list(members.values())
+    row_lists = list(members.values())
     objects = from_owned(
-        "series", values[np.concatenate(held)], offsets_of(list(map(len, held))),
-        missing=bool(missing), ids=names[list(map(min, held))], channel_names=tuple(channels),
+        "series", values[np.concatenate(row_lists)], offsets_of(list(map(len, row_lists))),
+        missing=bool(missing), ids=names[list(map(min, row_lists))], channel_names=tuple(channels),
     )  # fmt: skip
     if missing != "interpolate" or not objects.missing:
-        return objects, held, {}
+        return objects, row_lists, {}
     # Times are exact integers, of which float64 may not hold the differences.
     since = (
         None
         if clock is None
-        else [np.array([float(times[row] - times[rows[0]]) for row in rows]) for rows in held]
+        else [np.array([float(times[row] - times[rows[0]]) for row in rows]) for rows in row_lists]
     )
     objects, filled = fill_gaps(objects, str(table.path), since)
-    return objects, held, filled
+    return objects, row_lists, filled
 
 
 def refuse_targets(series: Objects, argument: str, name: str) -> None:
@@ -85,28 +85,28 @@ def refuse_targets(series: Objects, argument: str, name: str) -> None:
         same = (series.values == np.repeat(first, series.lengths, axis=0)).all(axis=0)
         same &= (first != first[0]).any(axis=0)
         asked, reason = [channels[i] for i in np.flatnonzero(same)], "as each series has one value"
-    others = [channel for channel in channels if channel not in asked]
-    if asked and others:
+    remaining = [channel for channel in channels if channel not in asked]
+    if asked and remaining:
         raise ArgumentError(
             argument,
             f"must name the channels of {name}: {listed(asked)} may hold labels or "
-            f"targets, {reason}. {argument}=[{listed(others)}] leaves it out, "
+            f"targets, {reason}. {argument}=[{listed(remaining)}] leaves it out, "
             f"{argument}=[{listed(channels)}] "
             "makes a channel of it",
         )
 
 
 def series_of_frame(
-    frame: Any, ids: str, time: str | None, chosen: Any, name: str, missing: bool | str
+    frame: Any, ids: str, time: str | None, requested: Any, name: str, missing: bool | str
 ) -> Objects:
-    """Return the series of a dict or a data frame: the channels are `chosen`, or all that may be.
+    """Return the series of a dict or a data frame, of `requested` or all suitable channels.
 
-    An index that was written with the frame is none.
+    An index that was written with the frame is not a channel.
     """
     columns = columns_of(frame, name, (ids, time))
-    if chosen is not None and (isinstance(chosen, str) or not len(chosen)):
-        raise ArgumentTypeError("channels", f"must be names of columns, got {chosen!r}")
-    named = [("ids", ids), ("time", time), *(("channels", column) for column in chosen or ())]
+    if requested is not None and (isinstance(requested, str) or not len(requested)):
+        raise ArgumentTypeError("channels", f"must be names of columns, got {requested!r}")
+    named = [("ids", ids), ("time", time), *(("channels", column) for column in requested or ())]
     for argument, column_name in named:
         if column_name is not None and column_name not in columns:
             raise ArgumentError(
@@ -116,8 +116,8 @@ def series_of_frame(
     typed = {column_name: table.typed(column_name) for column_name in table.names}
     check_lengths({column_name: len(column) for column_name, column in typed.items()}, name)
     channels, unused = [], []
-    others = [c for c in table.names if c not in (ids, time) and not table.is_index(c)]
-    for column_name in others if chosen is None else chosen:
+    candidates = [c for c in table.names if c not in (ids, time) and not table.is_index(c)]
+    for column_name in candidates if requested is None else requested:
         column = typed[column_name]
         if column.use in NUMERIC or column.use == "missing":
             channels.append(column_name)
@@ -133,6 +133,6 @@ def series_of_frame(
         noted = listed(unused, lambda c: f"{c!r} ({typed[c].note})")
         warn(f"{name}: {noted} not used; time names the column by which rows are ordered")
     series, _, _ = read_long(table, ids, time, channels, {}, missing)
-    if chosen is None:
+    if requested is None:
         refuse_targets(series, "channels", name)
     return series

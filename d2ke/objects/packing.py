@@ -18,8 +18,8 @@ from d2ke.objects.compatibility import refuse_missing, weights_of_items, with_we
 from d2ke.objects.container import (
     Objects,
     WeightedVectors,
+    as_kind,
     check_arrays,
-    of_kind,
     with_fields,
 )
 from d2ke.objects.kinds import KINDS
@@ -64,7 +64,7 @@ def pack(
         - a sequence of `str`, or of `bytes`, or (with ``kind="strings"``) of
           1-D integer arrays: strings;
         - a sequence of lists of `str` (words, states, codes) or, with ``kind="strings"``, of lists
-          of `str`, `bytes`, `int`, `bool`, None and tuples of them: strings of such tokens;
+          of `str`, `bytes`, `int`, `bool`, None and tuples thereof: strings of such tokens;
         - an object array such as `scipy.io.loadmat` gives for a cell: as the
           sequence of its elements (a row or a column);
         - a numeric (n, length) or (n, length, dim) array: n series of equal
@@ -77,9 +77,9 @@ def pack(
         - a data frame of pandas or polars or a table of pyarrow, with the name of its
           column of `ids`.
     kind : {"series", "sets", "strings"} or str, optional
-        What the objects are; those of `add_kind` read their items. Vectors are series, whose
+        What the objects are; kinds of `add_kind` read their items. Vectors are series, whose
         order counts, unless ``kind="sets"`` or there are weights: then distances, models and their
-        defaults are those of sets. Integer sequences are series of one channel
+        defaults are for sets. Integer sequences are series of one channel
         unless ``kind="strings"``, which tokens that are not text need, too.
     lengths : array_like of int, shape (n,), optional
         For a padded (n, length[, dim]) array: how much of each row counts.
@@ -92,7 +92,7 @@ def pack(
         For sets of vectors: one 1-D array for each object, or a cell of rows or
         columns, with a weight for each vector; finite, >= 0, and of a sum > 0.
         In a numeric array that goes with padded items and `lengths`, as much of
-        each row counts as of the items. Only some distances use weights, the others
+        each row counts as of the items. Only some distances use weights; all others
         refuse them.
     missing : bool
         Whether NaN stands for values that are missing, and is kept; so do nulls in lists of
@@ -105,7 +105,7 @@ def pack(
         (n, length), or a list of arrays (channels, length). ``"tslearn"``: an array
         (n, length, channels), in which NaN fills the end of shorter series.
     ids : sequence of int or str, shape (n,), or str, optional
-        The names of the objects, kept as ``X.ids``; they need not differ. Default: those of
+        The names of the objects, kept as ``X.ids``; they need not differ. Default: the ids of
         `Objects`, and the index of a column of pandas, unless it counts the rows from 0, has
         several levels or a gap. For a data frame with a vector of a series on each row: the column
         with the name of the series. Series are in the order in which they first appear.
@@ -241,7 +241,7 @@ def pack_items(
             raise ArgumentTypeError(
                 name, "is packed already: lengths and channels_first do not apply"
             )
-        packed = items if kind is None else of_kind(items, kind)
+        packed = items if kind is None else as_kind(items, kind)
         if packed is None:
             raise ArgumentTypeError(name, f"holds {items.kind}, but {kind} are needed")
         if items.missing and not layout.missing:
@@ -259,7 +259,7 @@ def pack_items(
         objects = read_sequence(column.to_pylist(), layout, name, kind)
     else:
         objects = read_chunks(column, layout, name, kind)
-    # Strings have arrays that their readers made, not those of the user.
+    # Arrays of strings are made by their readers.
     return objects if objects.has_letters else check_arrays(objects)
 
 

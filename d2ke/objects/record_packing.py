@@ -36,14 +36,14 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
         - columns of a categorical type (pandas category, polars Categorical and Enum, Arrow
           dictionaries) are categories, and so are the columns that `categories` returns;
         - numbers, decimals and booleans are numbers, also of one array of shape (n,);
-        - dates are days since 1970-01-01, times seconds since 1970-01-01 UTC (those without a
+        - dates are days since 1970-01-01, times seconds since 1970-01-01 UTC (times without a
           zone count as UTC), durations and times of a day seconds;
         - all else is objects, as `pack` reads them: text is strings, however few values there are.
 
         None, NaN, ``pandas.NA``, nulls and, among text, the empty text are missing entries.
     ids : str, or sequence of int or str, shape (n,), optional
-        The names of the rows, kept as the attribute ``ids``, or the column that has them, which is
-        none of the records then. They need not differ. Default: those of `Records`, and the index
+        The names of the rows, kept as the attribute ``ids``, or their column, which is then
+        not a column of the records. They need not differ. Default: ids of `Records`, and the index
         of a frame of pandas, unless it counts the rows from 0, has several levels or a gap.
     name : str
         What errors call the argument.
@@ -56,14 +56,14 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
     Raises
     ------
     TypeError, ValueError
-        No columns, columns of different lengths, entries that no column can hold beside the others,
+        No columns, columns of different lengths, entries of types that do not mix,
         whole numbers that float64 cannot hold, columns of other types (intervals, structs); a
         missing id; errors name column, row and value.
 
     See Also
     --------
     pack : one column of objects.
-    categories : says that a column is one of categories.
+    categories : marks a column as categories.
 
     Examples
     --------
@@ -84,11 +84,11 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
         names = index_ids(columns) if ids is None else read_ids(ids, len(records), of=name)
         packed: Records = with_ids(records, names)
         return packed
-    held = columns_of(columns, name) if is_table(columns) else {}
-    if ids not in held:
-        raise ArgumentError("ids", f"must name one of the columns [{listed(held)}], got {ids!r}")
-    names = type_column(held.pop(ids), f"{name}[{ids!r}]").ids()
-    records = pack_table(held, name, {})
+    table = columns_of(columns, name) if is_table(columns) else {}
+    if ids not in table:
+        raise ArgumentError("ids", f"must name one of the columns [{listed(table)}], got {ids!r}")
+    names = type_column(table.pop(ids), f"{name}[{ids!r}]").ids()
+    records = pack_table(table, name, {})
     return Records(records.columns, names)
 
 
@@ -123,7 +123,7 @@ def categories(values: Any) -> Column:
 
 
 def pack_table(columns: Any, name: str, kinds: Mapping[str, str], missing: bool = False) -> Records:
-    """Pack what `pack_records` takes; `kinds` are those of a model's columns, see `type_column`.
+    """Pack what `pack_records` takes; `kinds` are a model's, see `type_column`.
 
     Series may have NaN if values may be `missing`.
     """
@@ -180,8 +180,8 @@ def as_text(column: Column, name: str) -> Column:
     """Return plain numbers and categories as strings, anything else as it is."""
     if column.kind != "categories" and not (column.kind == "numbers" and column.use == "numbers"):
         return column
-    held = as_categories(column, name)
-    return Column(as_objects(name, held.values.tolist()), held.missing)
+    categories = as_categories(column, name)
+    return Column(as_objects(name, categories.values.tolist()), categories.missing)
 
 
 @contextmanager

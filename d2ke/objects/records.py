@@ -77,23 +77,23 @@ class Column:
 
     def __repr__(self) -> str:
         n = int(self.missing.sum())
-        held = NOTES.get(self.use, self.kind).partition(", in ")[0]
+        contents = NOTES.get(self.use, self.kind).partition(", in ")[0]
         if isinstance(self.values, Objects):
-            held = repr(self.values).strip("<>")
-        return f"<{len(self)} rows: {held}{f', {n} rows without' * bool(n and held)}>"
+            contents = repr(self.values).strip("<>")
+        return f"<{len(self)} rows: {contents}{f', {n} rows without' * bool(n and contents)}>"
 
 
 class Records:
     """n rows of several objects each: named columns of objects, numbers or categories.
 
-    Made by `pack_records`. A column holds its entries and the rows that have none.
+    Made by `pack_records`. A column holds its entries and marks the rows without one.
 
     Attributes
     ----------
     columns : dict of str to Column
         In order. ``records["name"]`` is ``records.columns["name"]``.
     ids : ndarray of int64 or str, shape (n,), or None
-        The names of the rows, as those of `Objects`; slices and index arrays keep them.
+        The names of the rows, as in `Objects`; slices and index arrays keep them.
 
     Examples
     --------
@@ -161,8 +161,8 @@ class Records:
         columns = []
         for name, column in list(self.columns.items())[:_SHOWN]:
             n = int(column.missing.sum())
-            held = NOTES.get(column.use, column.kind).partition(", in ")[0]
-            columns.append(f"{name} ({held}{f', {n} missing' * (0 < n < len(self))})")
+            contents = NOTES.get(column.use, column.kind).partition(", in ")[0]
+            columns.append(f"{name} ({contents}{f', {n} missing' * (0 < n < len(self))})")
         if len(self.columns) > _SHOWN:
             columns.append(f"and {len(self.columns) - _SHOWN} more columns")
         return f"<{len(self)} records: {', '.join(columns)}>"
@@ -172,11 +172,11 @@ _PLAIN = ("", "numbers", "booleans")  # uses of numbers without a unit
 
 
 def check_use(name: str, use: str, needed: str, other: str) -> None:
-    """Refuse numbers in other units than those of another column; plain numbers go with all."""
+    """Refuse units that differ from another column's; plain numbers go with all."""
     use, needed = use.removeprefix("naive "), needed.removeprefix("naive ")
     if use != needed and use not in _PLAIN:
-        held = "numbers" if needed in _PLAIN else needed
-        raise ArgumentTypeError(name, f"holds {use}, but {other} has {held} there")
+        other_use = "numbers" if needed in _PLAIN else needed
+        raise ArgumentTypeError(name, f"holds {use}, but {other} has {other_use} there")
 
 
 def join(collections: Sequence[Any]) -> Any:

@@ -132,18 +132,18 @@ def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np
     left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
     base = int(X.values.max(initial=0)) + 1
     ranks, starts = np.zeros(len(owner), np.int64), np.arange(len(owner))
-    counts, places, lengths = [], [], []
+    counts, positions, lengths = [], [], []
     for length in range(1, longest + 1):
         starts = starts[left[starts] >= length]
-        # The rank of a piece among those of its length stands for it, so that no code overflows.
+        # Rank the pieces of each length, so that no code overflows.
         codes = ranks[starts] * base + X.values[starts + length - 1]
         _, firsts, ranks[starts] = np.unique(codes, return_index=True, return_inverse=True)
         pairs = np.sort(ranks[starts] * len(X) + owner[starts])
         distinct = pairs[np.diff(pairs, prepend=-1) > 0] // max(len(X), 1)
         counts.append(np.bincount(distinct, minlength=len(firsts)))
-        places.append(starts[firsts])
+        positions.append(starts[firsts])
         lengths.append(np.full(len(firsts), length))
-    return np.concatenate(counts), np.concatenate(places), np.concatenate(lengths)
+    return np.concatenate(counts), np.concatenate(positions), np.concatenate(lengths)
 
 
 def select_pieces(X: Objects, begins: np.ndarray, lengths: np.ndarray) -> Objects:

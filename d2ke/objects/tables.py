@@ -54,7 +54,7 @@ class Table:
         self.typed = lru_cache(None)(self._typed)
 
     def is_index(self, name: str) -> bool:
-        """Return whether a column is an index that pandas wrote, which is no channel."""
+        """Return whether a column is an index that pandas wrote, not a channel."""
         return name == self.index or INDEX.fullmatch(name) is not None
 
     def where(self, row: int, name: str) -> str:
@@ -129,14 +129,14 @@ def check_lengths(lengths: Mapping[str, int], name: str) -> None:
 def read_ids(ids: Any, n: int | None, name: str = "ids", of: str = "items") -> np.ndarray:
     """Return the names of n objects: int64 if all are whole numbers, else text.
 
-    Objects and Records stand for the ids that they have. For an `n` of None, any number is right.
+    Objects and Records stand for their ids. If `n` is None, any number is right.
     """
     if hasattr(ids, "columns") or hasattr(ids, "letters"):
-        held = getattr(ids, "ids", None)
-        if held is None:
+        values = getattr(ids, "ids", None)
+        if values is None:
             what = "has no ids; name one of its columns" if is_table(ids) else "has no ids"
             raise ArgumentError(name, f"is a {type(ids).__name__} that {what}")
-        ids = held
+        ids = values
     elif isinstance(ids, str):
         raise ArgumentTypeError(name, f"must be a sequence of names, got {ids!r}")
     names = type_column(ids, name).ids()
@@ -169,9 +169,9 @@ def index_level(items: Any) -> Any:
 
 
 def arrow_index(table: Any) -> str | None:
-    """Return the column of a table of pyarrow that was the index of a frame of pandas, if one was.
+    """Return the column of a table of pyarrow that was the index of a frame of pandas, if any.
 
-    The usual index, which counts the rows from 0, is no column.
+    The default index, which counts the rows from 0, is not stored as a column.
     """
     metadata = getattr(getattr(table, "schema", None), "pandas_metadata", None) or {}
     names = metadata.get("index_columns", [])

@@ -41,7 +41,7 @@ class Fields(list[Any]):
 
 @dataclass(frozen=True, eq=False)
 class Typed:
-    """A column, and what its entries are.
+    """A column with the type of its entries.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Typed:
     type : str
         What a column of another type holds.
     row : int or None
-        The first row that does not go with the others.
+        The first row of a type that does not mix.
     name : str
         What errors call the column.
     where : function or None
@@ -136,8 +136,8 @@ class Typed:
             floats = values.astype(np.float64)
         else:
             floats = np.array([_float(value) for value in values])
-        whole = not (isinstance(values, np.ndarray) and values.dtype.kind == "f")
-        large = np.abs(floats) >= LARGEST_EXACT_INTEGER if whole else np.isinf(floats)
+        are_integers = not (isinstance(values, np.ndarray) and values.dtype.kind == "f")
+        large = np.abs(floats) >= LARGEST_EXACT_INTEGER if are_integers else np.isinf(floats)
         for i in np.flatnonzero(large).tolist():
             value, number = values[i], floats[i]
             if np.isinf(number):
@@ -194,7 +194,7 @@ class Typed:
     def labels(self) -> np.ndarray:
         """Return labels: bool, int64, float64 or str; dates are days, times and durations seconds.
 
-        Those of text become numbers by the rule of `labels_of_text`.
+        Labels of text become numbers by the rule of `labels_of_text`.
         """
         self.need_all("remove the object, or give it a label", "label")
         if self.fields is not None:
@@ -206,8 +206,8 @@ class Typed:
         if not (isinstance(values, np.ndarray) and values.ndim == 1):
             values = self._plain()
             if all(isinstance(x, (Decimal, Fraction)) for x in values):
-                whole = all(str(x).lstrip("-").isdecimal() for x in values)
-                values = [int(x) for x in values] if whole else self.numbers()
+                are_integers = all(str(x).lstrip("-").isdecimal() for x in values)
+                values = [int(x) for x in values] if are_integers else self.numbers()
         try:
             labels = label_array(self.name, values)
         except (ArgumentError, ArgumentTypeError) as error:
@@ -223,8 +223,8 @@ class Typed:
         """Return the names of the rows: int64 if all are whole numbers, else text, as written."""
         self.need_all("it must name the row", "id")
         if self.fields is not None:
-            whole = whole_numbers(self.fields)
-            return np.array(self.fields, str) if whole is None else whole
+            numbers = whole_numbers(self.fields)
+            return np.array(self.fields, str) if numbers is None else numbers
         if self.use in ("numbers", "categories"):
             plain = self._plain()
             integers = all(

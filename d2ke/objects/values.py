@@ -106,7 +106,7 @@ def channel_names(labels: Any, name: str, index: int | None = None) -> tuple[str
 
 
 def is_exact(array: NDArray[Any]) -> bool:
-    """Return whether float64 holds all of these integers."""
+    """Return whether float64 represents all integers of the array."""
     if array.dtype.itemsize < 8 or not array.size:
         return True
     return int(array.min()) >= -LARGEST_EXACT_INTEGER and int(array.max()) <= LARGEST_EXACT_INTEGER

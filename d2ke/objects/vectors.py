@@ -34,7 +34,7 @@ def is_padded(items: Any) -> bool:
 
 
 def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Objects:
-    """Read an (n, length[, dim]) array: rows of one length, or of those of the layout."""
+    """Read an (n, length[, dim]) array: rows of one length, or of the layout's lengths."""
     shape = items.shape[:0:-1] if layout.channels_first else items.shape[1:]
     native = type(items) is np.ndarray and items.dtype.char in "?efd" and items.dtype.isnative
     if not native or layout.lengths is not None or items.ndim not in (2, 3) or not items.size:
@@ -173,7 +173,7 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
 
 
 def _join_columns(item: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return an object array or a data frame as numbers; columns are read as those of tables."""
+    """Return an object array or a data frame as numbers; columns are read as in tables."""
     names = list(column_names(item))
     if not names:
         names = list(range(array.shape[1])) if array.ndim == 2 else [None]

@@ -17,7 +17,7 @@ _X, _Y, _CROSSED = COLOURS[:3]
 
 
 def draw_alignment(alignment: Any, ax: Axes | None) -> Axes:
-    """Draw into the axes, or into those of a new figure."""
+    """Draw into the axes, or into a new figure."""
     ax = axes_or_new(ax, (6.4, 4.8))
     row = find_distance(alignment.distance)
     if row.kind != "strings" and alignment.x.shape[1] == 2:
@@ -25,7 +25,7 @@ def draw_alignment(alignment: Any, ax: Axes | None) -> Axes:
     elif row.kind == "series" and alignment.x.shape[1] == 1:
         _draw_series(alignment, ax)
     else:
-        _draw_places(alignment, ax, row.kind == "strings")
+        _draw_positions(alignment, ax, row.kind == "strings")
     title(ax, f"{alignment.distance} {alignment.value:.4g}")
     if ax.get_legend_handles_labels()[0]:
         legend(ax)
@@ -38,7 +38,7 @@ def _links(alignment: Any) -> np.ndarray:
 
 
 def _alone(alignment: Any, side: int) -> np.ndarray:
-    """Return the places in x (side 0) or y that are left out."""
+    """Return the positions in x (side 0) or y that are left out."""
     pairs = alignment.pairs
     return pairs[pairs[:, 1 - side] < 0, side]
 
@@ -87,8 +87,8 @@ def _draw_points(alignment: Any, ax: Axes, ordered: bool) -> None:
     ax.set_aspect("equal", adjustable="datalim")
 
 
-def _draw_places(alignment: Any, ax: Axes, letters: bool) -> None:
-    """Draw places in y against those in x: a path, and operations or pairs as dots on it."""
+def _draw_positions(alignment: Any, ax: Axes, letters: bool) -> None:
+    """Draw positions in y against positions in x: a path with operations or pairs as dots."""
     pairs, operations = alignment.pairs[_links(alignment)], alignment.operations
     path = pairs[:0]
     groups: dict[str, tuple[Any, np.ndarray]] = {}

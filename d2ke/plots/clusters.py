@@ -22,7 +22,7 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
 
     Series and sets of a cluster are drawn over each other, its medoid in full colour; strings are
     written below each other, the medoid first. Sets of more than two coordinates are drawn by the
-    principal components of the panel. Of many objects, the first ones are drawn.
+    principal components of the panel. Only the first objects of a large cluster are drawn.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
         The cluster of each object, such as ``kmedoids(X, k).labels``; -1 for none. Objects without
         a cluster have the last panel.
     medoids : array_like of int, optional
-        Places in X of objects that stand for their clusters, at most one for each; by default the
+        Indices in X of objects that stand for their clusters, at most one for each; by default the
         first object does.
     limit : int
         How many clusters are drawn.
@@ -45,7 +45,7 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
     Raises
     ------
     TypeError, ValueError
-        Labels or medoids that are not integers, or not those of objects.
+        Labels or medoids that are not integers, or out of range.
     ImportError
         Without matplotlib, saying how to install it.
 
@@ -63,13 +63,13 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
     labels = _integers("labels", labels)
     if labels.shape != (len(x),):
         raise ArgumentError("labels", f"has {len(labels)} labels, but X has {len(x)} objects")
-    places = _integers("medoids", () if medoids is None else medoids)
-    wrong = np.flatnonzero((places < 0) | (places >= len(x)))
+    indices = _integers("medoids", () if medoids is None else medoids)
+    wrong = np.flatnonzero((indices < 0) | (indices >= len(x)))
     if len(wrong):
-        raise ArgumentError("medoids", f"is not a place in X: {places[wrong[0]]}", int(wrong[0]))
-    if len(np.unique(labels[places])) < len(places):
+        raise ArgumentError("medoids", f"is not a place in X: {indices[wrong[0]]}", int(wrong[0]))
+    if len(np.unique(labels[indices])) < len(indices):
         raise ArgumentError("medoids", "has two objects of one cluster")
-    medoid_of = dict(zip(labels[places].tolist(), places.tolist(), strict=True))
+    medoid_of = dict(zip(labels[indices].tolist(), indices.tolist(), strict=True))
     names, counts = np.unique(labels, return_counts=True)
     order = sorted(zip((names < 0).tolist(), (-counts).tolist(), names.tolist(), strict=True))
     shown = order[:limit]
@@ -81,14 +81,14 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
         members = np.flatnonzero(labels == name)
         colour = GREY if is_none else COLOURS[name % len(COLOURS)]
         medoid = medoid_of.get(name, int(members[0]))
-        others = members[members != medoid][: max_drawn[x.base] - 1].tolist()
+        rest = members[members != medoid][: max_drawn[x.base] - 1].tolist()
         if x.has_letters:
-            for line, i in enumerate([medoid, *others]):
+            for line, i in enumerate([medoid, *rest]):
                 draw_line(axes, line, x[i], colour, [line == 0] * len(x[i]), n_letters)
             axes.set(xlim=(-0.5, n_letters), ylim=(max_drawn["strings"], -0.7))
             axes.set_axis_off()
         else:
-            items = [x[i] for i in (*others, medoid)]
+            items = [x[i] for i in (*rest, medoid)]
             draw_objects(axes, items, x.base, [colour], x.channel_names)
         title(axes, f"{'none' if is_none else f'cluster {name}'}: {-size}")
     if len(shown) < len(order):

@@ -55,24 +55,24 @@ def picture_size(explanation: Any) -> tuple[float, float]:
 
 
 def draw_explanation(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> Axes:
-    """Draw into the axes, or into those of a new figure."""
+    """Draw into the axes, or into a new figure."""
     integer("limit", limit, 1)
-    of_columns = explanation.columns and channel is None
-    of_parts = explanation._shares is not None
-    if not (of_columns or of_parts or explanation.steps is not None or explanation._seen):
+    by_column = explanation.columns and channel is None
+    by_part = explanation._shares is not None
+    if not (by_column or by_part or explanation.steps is not None or explanation._seen):
         raise ArgumentError(
             "x", "has no series, letters or vectors to draw: print(explanation) names what adds"
         )
     drawn_as_map = explanation.steps is not None and channel is None and _track(explanation)
-    own_size = of_columns or of_parts or drawn_as_map
+    own_size = by_column or by_part or drawn_as_map
     ax = axes_or_new(ax, picture_size(explanation) if own_size else _SERIES_SIZE)
     added = ""
-    if of_columns:
+    if by_column:
         _draw_columns(ax, explanation)
-    elif of_parts and explanation.x.has_letters:
+    elif by_part and explanation.x.has_letters:
         shown = draw_cells(ax, explanation.x[0], explanation.parts)
         ax.figure.colorbar(shown, ax=ax, label="adds", pad=0.01)
-    elif of_parts:
+    elif by_part:
         _draw_vectors(ax, explanation)
     elif drawn_as_map:
         added = _draw_track(ax, explanation, limit)
@@ -118,22 +118,22 @@ def _draw_track(ax: Axes, explanation: Any, limit: int) -> str:
     """Draw a track as on a map, each step in the colour of what it adds in all channels."""
     from matplotlib.collections import LineCollection
 
-    places = explanation.series[:, _track(explanation)]
+    track = explanation.series[:, _track(explanation)]
     adds = explanation.steps.sum(axis=1)
     shown = signed_colours(adds)
     windows = explanation.windows[:limit]
     for w, colour in zip(windows, _own_colours(len(windows)), strict=True):
-        part = places[w["place"][0] : w["place"][-1] + 1 + w["slope"]]
+        window = track[w["place"][0] : w["place"][-1] + 1 + w["slope"]]
         style: dict[str, Any] = {"linewidth": 8, "alpha": 0.35, "solid_capstyle": "round"}
-        ax.plot(*part.T, color=colour, label=_window_text(w), **style)
-    between = (places[1:] + places[:-1]) / 2
-    before, after = np.vstack([places[:1], between]), np.vstack([between, places[-1:]])
-    lines = list(np.stack([before, places, after], axis=1))
+        ax.plot(*window.T, color=colour, label=_window_text(w), **style)
+    between = (track[1:] + track[:-1]) / 2
+    before, after = np.vstack([track[:1], between]), np.vstack([between, track[-1:]])
+    lines = list(np.stack([before, track, after], axis=1))
     ax.add_collection(LineCollection(lines, colors=shown.to_rgba(adds), linewidths=2))
-    ax.plot(*places[0], marker="o", markersize=4, color=foreground(), linestyle="", label="start")
+    ax.plot(*track[0], marker="o", markersize=4, color=foreground(), linestyle="", label="start")
     ax.figure.colorbar(shown, ax=ax, label="what each step adds", pad=0.01)
     ax.autoscale_view()
-    as_map(ax, places[:, 1])
+    as_map(ax, track[:, 1])
     longitude, latitude = (_channel_text(explanation, channel) for channel in _track(explanation))
     ax.set(xlabel=longitude, ylabel=latitude)
     ax.ticklabel_format(useOffset=False)
@@ -168,8 +168,8 @@ def _draw_windows(ax: Axes, explanation: Any, limit: int, channel: int | None) -
     ax.autoscale_view()
     windows = [w for w in explanation.windows if channel in w["object"].channels][:limit]
     for w, colour in zip(windows, _own_colours(len(windows)), strict=True):
-        item, place = w["object"], w["place"]
-        at = np.linspace(place[0], place[-1], len(item.values))
+        item, span = w["object"], w["place"]
+        at = np.linspace(span[0], span[-1], len(item.values))
         curve = w["values"][:, item.channels.index(channel)]
         if w["slope"]:  # lines of one step through the series
             middle = np.interp(at + 0.5, np.arange(len(values)), values)
@@ -180,7 +180,7 @@ def _draw_windows(ax: Axes, explanation: Any, limit: int, channel: int | None) -
             markersize=4, linewidth=2.5 if w["slope"] else 1.5,
             label=_window_text(w),
         )  # fmt: skip
-        ax.axvspan(place[0] - 0.5, place[-1] + 0.5, color=colour, alpha=0.08, linewidth=0)
+        ax.axvspan(span[0] - 0.5, span[-1] + 0.5, color=colour, alpha=0.08, linewidth=0)
     ax.set(
         xlabel="step", ylabel="value" if x.shape[1] == 1 else _channel_text(explanation, channel)
     )
@@ -191,9 +191,9 @@ def _draw_windows(ax: Axes, explanation: Any, limit: int, channel: int | None) -
 
 
 def _draw_random_series(ax: Axes, explanation: Any, limit: int, channel: int | None) -> str:
-    """Draw a series as blocks see it, beside the random series of these that add most.
+    """Draw a series after the views of blocks, beside the random series that add most.
 
-    Only blocks with the same views can be drawn together: those that add most.
+    Only blocks with common views fit in one picture: the views that add most.
     """
     blocks = explanation._seen
     sums: dict[str, float] = {}
@@ -223,10 +223,10 @@ def _draw_random_series(ax: Axes, explanation: Any, limit: int, channel: int | N
 
 
 def _view(block: FittedBlock) -> str:
-    """Return what a block sees of a series."""
+    """Name the views of a block."""
     names = [getattr(view, "func", view).__name__ for view in block.views]
-    others = [name for name in names if name != "standardize"]
-    return " of ".join(others[::-1] or ["value"]) + ", standardised" * ("standardize" in names)
+    used = [name for name in names if name != "standardize"]
+    return " of ".join(used[::-1] or ["value"]) + ", standardised" * ("standardize" in names)
 
 
 def _beside(x: np.ndarray, item: np.ndarray, block: FittedBlock) -> tuple[np.ndarray, np.ndarray]:
@@ -247,14 +247,14 @@ def _beside(x: np.ndarray, item: np.ndarray, block: FittedBlock) -> tuple[np.nda
 
 def _draw_vectors(ax: Axes, explanation: Any) -> None:
     """Draw a set; vectors of more than two coordinates by their principal components."""
-    x, parts = explanation.x, explanation.parts
-    shown = signed_colours(parts)
-    sizes = np.full(len(parts), 30.0)
+    x, adds = explanation.x, explanation.parts
+    shown = signed_colours(adds)
+    sizes = np.full(len(adds), 30.0)
     if x.weights is not None:
         sizes = 120 * x.weights / x.weights.max()
-    order = np.argsort(np.abs(parts), kind="stable")  # those that add most are on top
+    order = np.argsort(np.abs(adds), kind="stable")  # the largest are on top
     horizontal, vertical = on_plane(x[0])[order].T
-    colours = shown.to_rgba(parts[order])
+    colours = shown.to_rgba(adds[order])
     ax.scatter(horizontal, vertical, sizes[order], colours, edgecolors=GREY, linewidths=0.4)
     ax.figure.colorbar(shown, ax=ax, label="what each point adds", pad=0.01)
     if x.dim == 2:

@@ -66,11 +66,11 @@ def plot_graph(explanation: Any, graph: Any, *, rounds: int = 3, ax: Axes | None
     shares = np.zeros(offsets[1])
     for code in codes:
         shares[code["nodes"]] += code["share"] / len(code["nodes"])
-    drawn = nx.Graph()
-    drawn.add_nodes_from(range(len(shares)))
-    drawn.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
+    network = nx.Graph()
+    network.add_nodes_from(range(len(shares)))
+    network.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
     ax = axes_or_new(ax, (6.4, 4.8))
     colours = signed_colours(shares).to_rgba(shares)
-    nx.draw_networkx(drawn, nx.spring_layout(drawn, seed=0), ax=ax, node_color=colours)
+    nx.draw_networkx(network, nx.spring_layout(network, seed=0), ax=ax, node_color=colours)
     title(ax, explanation.title)
     return ax

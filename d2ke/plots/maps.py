@@ -32,7 +32,7 @@ class Colouring(NamedTuple):
     marked : ndarray of bool, shape (n,), optional
         Objects to draw as stars.
     numbers : ndarray of int, optional
-        Of the groups: the places of their colours in the palette, by which they have markers.
+        Indices of the groups' colours in the palette, which select their markers.
     """
 
     title: str
@@ -74,40 +74,40 @@ def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray
         with one_blas_thread():
             values, vectors = eigsh(operator, 2, which="LA", v0=start)
     largest = np.argsort(values)[::-1][:2]
-    places = vectors[:, largest] * np.sqrt(np.maximum(values[largest], 0.0))
+    points = vectors[:, largest] * np.sqrt(np.maximum(values[largest], 0.0))
     # The signs are arbitrary; these are the same on every machine.
-    return places * np.where(places[np.abs(places).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+    return points * np.where(points[np.abs(points).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
 
 
-def draw_maps(heading: str, places: np.ndarray, colourings: Sequence[Colouring]) -> Figure:
+def draw_maps(heading: str, points: np.ndarray, colourings: Sequence[Colouring]) -> Figure:
     """Draw maps side by side."""
-    n_named = max(len(one.names) for one in colourings)
+    n_named = max(len(c.names) for c in colourings)
     width = 6.4 if MAX_NAMED >= n_named > 20 else 5.2 if n_named <= 20 else 4.4
     figure, row = panels(len(colourings), len(colourings), (width, 4.2))
     for axes, colouring in zip(row, colourings, strict=True):
-        draw_map(axes, places, colouring)
+        draw_map(axes, points, colouring)
     figure.suptitle(heading)
     return figure
 
 
-def draw_map(axes: Axes, places: np.ndarray, colouring: Colouring) -> None:
-    """Draw objects at their places in random order, so that no group hides another.
+def draw_map(axes: Axes, points: np.ndarray, colouring: Colouring) -> None:
+    """Draw objects as points in random order, so that no group hides another.
 
-    Groups are named if there are no more than colours and markers to tell apart.
+    Groups are named unless they outnumber the distinct colours and markers.
     """
     heading, codes, names, colours, marked, numbers = colouring
-    size = float(np.clip(15000 / len(places), 6, 40))
-    order = np.random.default_rng(0).permutation(len(places))
+    size = float(np.clip(15000 / len(points), 6, 40))
+    order = np.random.default_rng(0).permutation(len(points))
     shades = [*colours, GREY]
     shown: dict[str, Any] = {"s": size, "linewidths": 0}
-    x, y = places.T
+    x, y = points.T
     named = len(names) <= MAX_NAMED
     numbers = np.arange(len(names)) if numbers is None else numbers
     marker_of = np.append(numbers // len(COLOURS) % len(MARKERS), 0) * named
     for marker in np.unique(marker_of[codes]).tolist():
-        chosen = order[marker_of[codes[order]] == marker]
-        drawn, style = [shades[code] for code in codes[chosen]], shown | {"marker": MARKERS[marker]}
-        axes.scatter(x[chosen], y[chosen], c=drawn, alpha=0.8, zorder=2, **style)
+        rows = order[marker_of[codes[order]] == marker]
+        faces, style = [shades[code] for code in codes[rows]], shown | {"marker": MARKERS[marker]}
+        axes.scatter(x[rows], y[rows], c=faces, alpha=0.8, zorder=2, **style)
     if named:
         counts = np.bincount(codes % len(shades), minlength=len(shades)).tolist()
         for i, (name, count) in enumerate(zip([*names, "none"], counts, strict=True)):
@@ -122,9 +122,9 @@ def draw_map(axes: Axes, places: np.ndarray, colouring: Colouring) -> None:
         legend(axes, loc="center left", bbox_to_anchor=(1, 0.5), **how)
     if marked is not None:
         size = float(np.clip(4000 / max(1, marked.sum()), 40, 110))
-        drawn = [shades[code] for code in codes[marked]]
+        faces = [shades[code] for code in codes[marked]]
         stars: dict[str, Any] = {"marker": "*", "edgecolors": foreground(), "linewidths": 0.8}
-        axes.scatter(x[marked], y[marked], s=size, c=drawn, zorder=3, **stars)
+        axes.scatter(x[marked], y[marked], s=size, c=faces, zorder=3, **stars)
     title(axes, heading)
     axes.set_aspect("equal", adjustable="datalim")
     axes.set(xticks=[], yticks=[], xlabel="first component", ylabel="second component")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ModelPicture(NamedTuple):
-    """A picture of a model, with what a page says of it, and its inches there."""
+    """A picture of a model, with its text and its inches on a page."""
 
     heading: str
     text: str
@@ -125,9 +125,9 @@ def _draw_features(axes: Axes, Z: np.ndarray, labels: np.ndarray) -> None:
     else:
         classes, codes = np.unique(labels, return_inverse=True)
         names = [str(name) for name in classes]
-    places = coordinates(None, Z.astype(np.float64))
+    points = coordinates(None, Z.astype(np.float64))
     colours = palette(len(names), ordered)
-    draw_map(axes, places, Colouring("training objects", codes, names, colours))
+    draw_map(axes, points, Colouring("training objects", codes, names, colours))
 
 
 def _draw_confusion(axes: Axes, names: Sequence[str], counts: np.ndarray) -> None:
@@ -158,20 +158,20 @@ def accuracy_by_R(
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
     own_columns, result = OwnColumns.of(model.blocks).within(rows), []
     for divisor in (32, 16, 8, 4, 2):
-        chosen = np.concatenate(
+        subset = np.concatenate(
             [np.arange(start, start + block.R // divisor)
              for start, block in zip(starts[:-1], model.blocks, strict=True)]
         )  # fmt: skip
-        if len(chosen) < 4:
+        if len(subset) < 4:
             continue
-        features = np.ascontiguousarray(Z[:, chosen])
-        unit = np.full(len(chosen), np.sqrt(len(chosen) / model.R))  # weights of the features stay
+        features = np.ascontiguousarray(Z[:, subset])
+        unit = np.full(len(subset), np.sqrt(len(subset) / model.R))  # weights of the features stay
         ridge, P = decompose(features, coded.targets(), unit, n_threads)
-        used = np.isin(own_columns.columns, chosen)
-        places = np.searchsorted(chosen, own_columns.columns[used])
-        removed = OwnColumns(own_columns.rows[used], places, own_columns.hidden[used])
-        scores = LooScores.of(ridge, P, coded, [model.C], own_columns=removed)
-        result.append((len(chosen), scores.accuracy(0)[0]))
+        used = np.isin(own_columns.columns, subset)
+        positions = np.searchsorted(subset, own_columns.columns[used])
+        own_subset = OwnColumns(own_columns.rows[used], positions, own_columns.hidden[used])
+        scores = LooScores.of(ridge, P, coded, [model.C], own_columns=own_subset)
+        result.append((len(subset), scores.accuracy(0)[0]))
     return [*result, (model.R, model.accuracy)]
 
 

@@ -63,7 +63,7 @@ def plot_neighbors(
     Raises
     ------
     TypeError, ValueError
-        Arrays of different shapes, or indices that are not those of objects.
+        Arrays of different shapes, or indices out of range.
     ImportError
         Without matplotlib, saying how to install it.
 
@@ -103,15 +103,15 @@ def plot_neighbors(
         return figure
     figure, axes_of = panels(rows * columns, columns, (2.2, 1.9))
     for row in range(rows):
-        places = axes_of[row * columns : (row + 1) * columns]
-        near_ones = _first(indices, distances, row, columns)
-        for axes in places[len(near_ones) :]:
+        row_axes = axes_of[row * columns : (row + 1) * columns]
+        nearest = _first(indices, distances, row, columns)
+        for axes in row_axes[len(nearest) :]:
             axes.set_axis_off()
-        for axes, (j, d) in zip(places, near_ones, strict=False):
+        for axes, (j, d) in zip(row_axes, nearest, strict=False):
             draw_objects(axes, [x[row], y[j]], x.base, [GREY, COLOURS[0]], x.channel_names)
             title(axes, f"{_short(names[j])} at {d:.4g}")
         own_name = f"object {row}" if x.ids is None else _short(x.ids[row])
-        places[0].set_ylabel(own_name, fontsize=9, parse_math=False)
+        row_axes[0].set_ylabel(own_name, fontsize=9, parse_math=False)
     return figure
 
 

@@ -25,7 +25,7 @@ def letter_texts(item: Any) -> list[str]:
 
 
 def letter_cells(texts: Sequence[str]) -> np.ndarray:
-    """Return the place of each letter in lines, shape (n, 3): its start, its line and its width.
+    """Return the cell of each letter in lines, shape (n, 3): its start, its line and its width.
 
     Tokens of several letters have a blank between them.
     """
@@ -87,11 +87,11 @@ def on_plane(points: np.ndarray) -> np.ndarray:
 
 
 def map_channels(names: Sequence[str] | None) -> tuple[int, ...]:
-    """Return the places of longitude and latitude among the names of channels, or none."""
-    found = {name.casefold(): place for place, name in enumerate(names or ())}
-    known = ("longitude", "lon", "lng", "long"), ("latitude", "lat")
-    places = [next((found[name] for name in one if name in found), None) for one in known]
-    return tuple(place for place in places if place is not None and None not in places)
+    """Return the indices of longitude and latitude among the names of channels, or none."""
+    index_of = {name.casefold(): index for index, name in enumerate(names or ())}
+    aliases = ("longitude", "lon", "lng", "long"), ("latitude", "lat")
+    indices = [next((index_of[a] for a in names if a in index_of), None) for names in aliases]
+    return tuple(index for index in indices if index is not None and None not in indices)
 
 
 def as_map(axes: Axes, latitudes: Any) -> None:
@@ -107,9 +107,9 @@ def draw_objects(
     colours: Sequence[str],
     channel_names: Sequence[str] | None = None,
 ) -> None:
-    """Draw series or sets over each other, the last ones clearly, as many as there are colours.
+    """Draw series or sets over each other, with a colour for each of the last ones.
 
-    The others are faint, in the last colour. Sets of more than two coordinates are drawn by the
+    All before are faint, in the last colour. Sets of more than two coordinates are drawn by the
     principal components of all their points. Tracks whose channels are called longitude and
     latitude are drawn as on a map.
     """
@@ -118,9 +118,9 @@ def draw_objects(
         items = np.split(on_plane(np.concatenate(items)), ends)
     track = map_channels(channel_names)
     n_faint = len(items) - len(colours)
-    for place, item in enumerate(items):
-        values, faint = np.asarray(item, np.float64), place < n_faint
-        colour = colours[-1] if faint else colours[place - n_faint]
+    for index, item in enumerate(items):
+        values, faint = np.asarray(item, np.float64), index < n_faint
+        colour = colours[-1] if faint else colours[index - n_faint]
         style: dict[str, Any] = {"color": colour, "alpha": 0.25 if faint else 1.0}
         if kind == "sets":
             axes.scatter(values[:, 0], values[:, 1], s=4 if faint else 14, linewidths=0, **style)

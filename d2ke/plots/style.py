@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The style of all pictures: colours, panels, legends, text; and what they need of matplotlib.
 
-Text, lines of axes and backgrounds are those of matplotlib's settings, so that a picture fits a
-style such as "dark_background". The other colours can be seen on light and dark backgrounds, and
+Text, lines of axes and backgrounds follow matplotlib's settings, so that a picture fits a
+style such as "dark_background". All other colours can be seen on light and dark backgrounds, and
 told apart with any kind of colour blindness.
 """
 
@@ -33,7 +33,7 @@ SMALL = 8  # points, of text in axes
 
 
 def matplotlib() -> Any:
-    """Return matplotlib, or say how to install it."""
+    """Return matplotlib; the error explains how to install it."""
     try:
         pyplot = import_module("matplotlib.pyplot")
     except ImportError:
@@ -48,9 +48,9 @@ def matplotlib() -> Any:
 def panels(
     n: int, abreast: int, size: tuple[float, float], *, pyplot: bool = False, **how: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its n axes, at most so many abreast, each of a size in inches.
+    """Return a figure and its n axes, at most `abreast` in a row, each of a size in inches.
 
-    A figure of pyplot is shown by it; others are returned to be shown.
+    Pyplot shows its figures; without it, the caller does.
     """
     mpl = matplotlib()
     n_rows = -(-n // abreast)
@@ -65,7 +65,7 @@ def panels(
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the axes, or those of a new figure."""
+    """Return the axes, by default of a new figure."""
     return panels(1, 1, size, pyplot=True)[1][0] if ax is None else ax
 
 
@@ -107,12 +107,12 @@ def title(axes: Axes, text: str) -> None:
 
 
 def legend(axes: Axes, **how: Any) -> None:
-    """Name what is drawn."""
+    """Draw the legend."""
     axes.legend(frameon=False, fontsize=SMALL, title_fontsize=SMALL, **how)
 
 
 def legend_below(axes: Axes, heading: str) -> None:
-    """Name the lines below the axes, in two columns if these are no wider than the axes."""
+    """Name the lines below the axes, in two columns if they fit."""
     longest = max(map(len, axes.get_legend_handles_labels()[1]))
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
-    legend(axes, title=heading, ncols=2 if longest < 28 else 1, **place)
+    anchor = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
+    legend(axes, title=heading, ncols=2 if longest < 28 else 1, **anchor)

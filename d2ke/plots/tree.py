@@ -55,7 +55,7 @@ def plot_tree(
         their numbers. At most
         32 letters of a name are drawn.
     method : {"average", "complete", "single"}
-        How two clusters' distance follows from those of their objects, as for
+        How two clusters' distance follows from distances of objects, as for
         ``scipy.cluster.hierarchy.linkage``.
     max_leaves : int
         The most leaves; if X has more objects, a random sample is drawn.
@@ -127,9 +127,9 @@ def draw_tree(
     method: str = "average",
     colours: Sequence[Any] | None = None,
 ) -> Figure:
-    """Draw the tree of a matrix of distances, of which there are n objects in all.
+    """Draw the tree of a distance matrix of a sample of n objects.
 
-    `colours` are those on which the names stand.
+    `colours` are the backgrounds of the names.
     """
     n_leaves = len(D)
     Z = linkage(squareform(D, checks=False), method, optimal_ordering=True)
@@ -138,11 +138,11 @@ def draw_tree(
     widest = 0.1 * max(map(len, names))
     size = (side + widest + 3.5) / 2, side + 0.9
     figure, (tree, heat) = panels(2, 2, size, sharey=True, width_ratios=(2.2, side))
-    drawn = dendrogram(
+    layout = dendrogram(
         Z, orientation="left", no_labels=True, ax=tree, color_threshold=0,
         above_threshold_color=foreground(),
     )  # fmt: skip
-    order = drawn["leaves"]
+    order = layout["leaves"]
     tree.spines[["top", "left", "right"]].set_visible(False)
     tree.set_xlabel("distance")
     tree.tick_params(axis="y", left=False, labelleft=False)

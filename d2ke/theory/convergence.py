@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The propositions of the D2KE paper: number of features, smoothness, limit of the kernel.
 
-Numbers are those of Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+Numbers refer to Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
 Embedding", 2018.
 """
 
@@ -97,7 +97,7 @@ def features_needed_for_risk(
     """Compute how many random features guarantee the empirical risk: Corollary 1.
 
     A function f = sum_i a_i k(x_i, .) / n changes by at most A max |k~ - k| when the features'
-    kernel k~ replaces k, and its mean loss by at most M times that. So R is that of
+    kernel k~ replaces k, and its mean loss by at most M times that. So R is
     `features_needed` for the error eps / (M A) of the kernel.
 
     Parameters

@@ -91,7 +91,7 @@ def bootstrap_kernel_error(
     ----------
     Z : array_like, shape (n, R)
         Features of n objects, from `d2ke_embed` or `d2ke_features`; R >= 2, and better
-        some hundreds. Of more than 256 objects, a random sample is used.
+        some hundreds. With more than 256 objects, a sample is used.
     delta : float
         Probability of a larger error, between 0 and 1.
     n_resamples : int
@@ -114,7 +114,7 @@ def bootstrap_kernel_error(
 
     Notes
     -----
-    It is a measurement, not a proof, and of these objects, not of all there can be. On the strings
+    It is a measurement, not a proof, for the given objects, not for all objects. On the strings
     of splice with eps = 0.1 and gamma = 0.15 the proven number is 479 862; the measured ones are
     1 of the kernel itself, whose values are below 0.001 there, and 7000 of the centred kernel,
     which are what a classifier needs.
@@ -165,8 +165,8 @@ def bootstrap_kernel_error(
 
     with product_pool(n_threads) as pool:
         states = rng.integers(0, 2**63, n_resamples).tolist()
-        drawn = np.array(list(pool.map(resampled, states)))
-    largest, norm, centred = np.quantile(drawn, 1 - delta, axis=0, method="higher").tolist()
+        errors = np.array(list(pool.map(resampled, states)))
+    largest, norm, centred = np.quantile(errors, 1 - delta, axis=0, method="higher").tolist()
     return KernelBootstrap(
         max=largest,
         rms=norm / n_objects,

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import d2ke
-from d2ke.cli.index import Found
+from d2ke.cli.index import GraphResult
 from d2ke.cli.neighbors import write_graph
 from d2ke.cli.result_files import write_columns
 from d2ke.io import save_features, save_mat
@@ -53,7 +53,9 @@ WRITERS = {
     "v73_plain.mat": mat("7.3", False),
     "rows.libsvm": lambda path: libsvmwrite(path, np.ones(600), X),
     "assignments.csv": lambda path: write_columns(path, COLUMNS),
-    "graph.npz": lambda path: write_graph(path, Found(sparse.csr_array(X), None, None, None, None)),
+    "graph.npz": lambda path: write_graph(
+        path, GraphResult(sparse.csr_array(X), None, None, None, None)
+    ),
     "assignments.h5": lambda path: write_columns(path, COLUMNS),
 }
 

@@ -76,8 +76,8 @@ def align(
         - ``"window"``: the vectors of the window of x that is nearest to y;
         - ``"levenshtein"``, the default for strings, ``"osa"``, ``"damerau_levenshtein"``,
           ``"indel"``, ``"hamming"``, ``"weighted_levenshtein"``: the edit operations;
-        - ``"jaccard"``: the first position of each letter in x and in y; letters without a
-          position in x come last;
+        - ``"jaccard"``: the first position of each letter in x and in y; letters missing from
+          x come last;
         - ``"bag"``: how much the shares of each letter differ, common letters first;
         - ``"gapped"``: the words that both strings have, and where they are first;
         - ``"emd"``: the optimal flow of weights;
@@ -105,10 +105,10 @@ def align(
     Notes
     -----
     Where several alignments cost the same, always the same one is returned. The costs of ``"dtw"``
-    and ``"weighted_levenshtein"``, added one after the other in their own precision, are the value
+    and ``"weighted_levenshtein"``, added in order in their own precision, are the value
     to the last bit; sums of other costs may differ by rounding. With ``mode="prefix"`` or
-    ``"infix"`` the operations turn the nearest part of x into y, the one that ends first if there
-    are several. ``"ddtw"`` pairs the vectors in the middle of the slopes.
+    ``"infix"`` the operations turn the nearest part of x into y, and of several the first to
+    end. ``"ddtw"`` pairs the vectors in the middle of the slopes.
 
     Along ``"window"`` the costs are each pair's part of the mean squared difference: they add up to
     the square of the value, but for its rounding to float32. Where y with its dilation is longer

@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._ext import alignment, edits, strings
 from d2ke.distances.alignment.record import operations_of
 from d2ke.distances.alignment.tables import TABLE_BYTES, plan, trace
-from d2ke.distances.letter_costs import Costs, prepare_weighted, together
+from d2ke.distances.letter_costs import Costs, checked_costs, prepare_weighted
 from d2ke.distances.problem import PairBlock, PairwiseProblem
 from d2ke.distances.string_rows import common_letters
 
@@ -110,7 +110,7 @@ def align_weighted(
     """Return the cheapest operations that turn x, or its nearest part, into y."""
     if mode == strings.LOCAL:
         raise ValueError("align takes mode='global', 'prefix' or 'infix'; got 'local'")
-    costs = costs or together()["costs"]
+    costs = costs or checked_costs()["costs"]
     letters = _letters(problem)
     compiled = prepare_weighted(problem.x, problem.y, False, costs, mode)
     table = LetterTable(compiled, letters, 2, np.float64, free=mode == strings.INFIX)
@@ -143,7 +143,7 @@ def _prices(costs: Costs, codes: np.ndarray, x: np.ndarray, y: np.ndarray) -> np
 
 def align_indel(problem: PairwiseProblem) -> dict[str, Any]:
     """Return the fewest deletions and insertions: a substitution costs 3, more than both."""
-    return align_weighted(problem, together(mismatch=3.0)["costs"])
+    return align_weighted(problem, checked_costs(mismatch=3.0)["costs"])
 
 
 def align_transpositions(problem: PairwiseProblem, osa: bool) -> dict[str, Any]:

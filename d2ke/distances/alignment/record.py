@@ -23,7 +23,7 @@ _MAX_PRINTED = 20  # lines
 
 @result
 class Operations:
-    """Edit operations that turn x, or a part of it, into y; k of them, in order.
+    """The k edit operations that turn x, or a part of it, into y, in order.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Words:
     word : list of str
         The words, with a dot for each wildcard; tokens have spaces between them.
     mask : list of tuple of int
-        The positions of each word's letters in its windows, the first of them 0.
+        The positions of each word's letters in its windows, from 0.
     counts : ndarray of int64, shape (k, 2)
         How many windows of x and of y have the word.
     is_reversed : ndarray of bool, shape (k, 2)
@@ -165,7 +165,7 @@ class Alignment:
         return f"<Alignment: {self.distance} {self.value}, {len(self.pairs)} pairs>"
 
     def __str__(self) -> str:
-        """Write strings one above the other, or the first pairs with their costs."""
+        """Write strings line by line, or the first pairs with their costs."""
         head = f"{self.distance} {self.value}"
         vectors = isinstance(self.x, np.ndarray) and self.x.ndim == 2
         letters = self.operations and not vectors
@@ -184,7 +184,7 @@ class Alignment:
         -------
         matplotlib.axes.Axes
             Vectors of two coordinates are drawn as points with a line for each pair, as wide as
-            what goes along it. Series of one channel are drawn one above the other, with a line for
+            what goes along it. Series of one channel are drawn in two rows, with a line for
             each pair of the path and a circle where a vector is left out. Other pairs are drawn
             as positions in y against positions in x.
 
@@ -242,7 +242,7 @@ class Alignment:
 
 
 def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operations]:
-    """Return the pairs and the `Operations` of compiled codes, the first of them at x[start]."""
+    """Return the pairs and the `Operations` of compiled codes, from x[start] on."""
     in_x, in_y = codes != alignment.INSERT, codes != alignment.DELETE
     i = start + np.cumsum(in_x) - in_x
     j = np.cumsum(in_y) - in_y

@@ -90,7 +90,7 @@ def align_levenshtein(problem: PairwiseProblem, mode: int = strings.GLOBAL) -> d
         table = EditTable(x[begin:end], y, n_letters, free)
         trace(table, plan(table, usual), 0, table.rows, table.start())
         codes, row, column = table.operations, begin + table.row, table.column
-    # The path ended at an edge of the table: the rest of x or of y comes before it.
+    # The path reached an edge of the table: deletions or insertions precede it.
     deleted = 0 if free else row
     left = np.repeat(np.array([alignment.DELETE, alignment.INSERT], np.int8), [deleted, column])
     codes = np.concatenate([left, codes])

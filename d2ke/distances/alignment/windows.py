@@ -26,14 +26,14 @@ def align_window(
     window = normalized_windows(w.astype(np.float64), w_limits) if normalize else w
     at = _nearest_start(x, x_limits, window, normalize, dilation) + np.arange(length) * dilation
     if at[-1] < x.shape[1]:
-        taken = x[:, at].astype(np.float64)
+        matched = x[:, at].astype(np.float64)
     else:  # stretched over the whole series
         between = np.linspace(0, x.shape[1] - 1, length)
-        taken = np.array([np.interp(between, np.arange(x.shape[1]), channel) for channel in x])
+        matched = np.array([np.interp(between, np.arange(x.shape[1]), channel) for channel in x])
         at = np.round(between).astype(np.int64)
     if normalize:
-        taken = normalized_windows(taken, x_limits)
-    costs = ((taken - window) ** 2).sum(axis=0) / length
+        matched = normalized_windows(matched, x_limits)
+    costs = ((matched - window) ** 2).sum(axis=0) / length
     return {
         "value": float(problem.rounded(result[0, 0])),
         "pairs": np.stack([at, np.arange(length)], axis=1),

@@ -66,11 +66,11 @@ def _shared(strings: Strings, masks: Sequence[Mask], n_kernels: int) -> _Shared:
             np.unique(words[side], return_index=True, return_counts=True) for side in (~is_y, is_y)
         ]
         _, *rows = np.intersect1d(sides[0][0], sides[1][0], True, return_indices=True)
-        first = [starts[side][found[1]] for side, found in zip((~is_y, is_y), sides, strict=True)]
+        first = [starts[side][unique[1]] for side, unique in zip((~is_y, is_y), sides, strict=True)]
         order = np.argsort(first[0][rows[0]], kind="stable")
         positions.append(np.stack([at[row[order]] for at, row in zip(first, rows, strict=True)], 1))
         counts.append(
-            np.stack([found[2][row[order]] for found, row in zip(sides, rows, strict=True)], 1)
+            np.stack([unique[2][row[order]] for unique, row in zip(sides, rows, strict=True)], 1)
         )
         n_windows += [np.count_nonzero(~is_y), np.count_nonzero(is_y)]
         masks_of_words += [mask] * len(order)

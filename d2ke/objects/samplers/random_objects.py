@@ -67,7 +67,7 @@ def random_series(
         Where the randomness comes from; a `RandStream` of `matlab_compat` is drawn from object
         by object, each one's length before its values, as in a MATLAB loop.
     X : Objects or what `pack` takes, optional
-        The training series, in the place of `n_channels`, `sigma` or both.
+        The training series, instead of `n_channels`, `sigma` or both.
     dtype : {float64, float32}
         Element type; float32 is the rounded float64 draw.
 

@@ -92,7 +92,7 @@ def segments(
     lengths : sequence of (float, float)
         Ranges of lengths relative to the median length of X; each has an equal share of R.
     length : int or (int, int), optional
-        A range of lengths in elements in place of `lengths`, both ends included; an integer fixes
+        A range of lengths in elements instead of `lengths`, both ends included; an integer fixes
         the length.
     longest : int, optional
         Longer lengths of `lengths` become this.
@@ -146,7 +146,7 @@ def segments(
                 f"length goes up to {span[1]}, but the longest object of X has {available} elements"
             )
         draws = _draw_range(R, span, seed)
-    parts = []
+    chunks = []
     for _, sizes, rng in draws:
         begins, uniform = np.empty(len(sizes), dtype=np.int64), rng.random(len(sizes))
         for n in np.unique(sizes).tolist():
@@ -156,8 +156,8 @@ def segments(
             number = (uniform[same] * ends[-1]).astype(np.int64)
             item = np.searchsorted(ends, number, side="right")
             begins[same] = objects.offsets[item + 1] - n + 1 - (ends[item] - number)
-        parts.append((begins, sizes))
-    result = select_pieces(objects, *map(np.concatenate, zip(*parts, strict=True)))
+        chunks.append((begins, sizes))
+    result = select_pieces(objects, *map(np.concatenate, zip(*chunks, strict=True)))
     if scale == 1:
         return result
     with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
@@ -227,10 +227,10 @@ def resampled(
     else:
         draws = _draw_lengths(R, objects, np.array([(0.02, 0.1), (0.1, 0.3)]), seed)
     n = len(objects.values)
-    parts = [
+    chunks = [
         (objects.values[rng.integers(0, n, size=counts.sum())], counts) for _, counts, rng in draws
     ]
-    return _join(objects, parts)
+    return _join(objects, chunks)
 
 
 @hinted
@@ -243,7 +243,7 @@ def noise(
 ) -> Objects:
     """Draw R random series of independent normal values, with the channels and lengths of X.
 
-    Their standard deviation is 1, 2 or 4; each range of lengths has each of them in turn.
+    Their standard deviation is 1, 2 or 4; each range of lengths has each in turn.
 
     Parameters
     ----------
@@ -271,12 +271,12 @@ def noise(
     ranges = _relative_ranges("lengths", lengths)
     sigmas = (1.0, 2.0, 4.0)
     spans = np.repeat(ranges, len(sigmas), axis=0)  # each range with each deviation
-    parts = []
+    chunks = []
     for number, counts, rng in _draw_lengths(R, X, spans, seed):
         values = rng.standard_normal((counts.sum(), X.dim))
         values *= sigmas[number % len(sigmas)]
-        parts.append((values.astype(X.dtype, copy=False), counts))
-    return _join(X, parts)
+        chunks.append((values.astype(X.dtype, copy=False), counts))
+    return _join(X, chunks)
 
 
 Draw = tuple[int, np.ndarray, np.random.Generator]  # number of a range, lengths, their values' rng
@@ -325,9 +325,9 @@ def _draw_range(R: int, span: tuple[int, int], seed: Any) -> Iterator[Draw]:
     yield 0, for_lengths.integers(span[0], span[1] + 1, size=R), for_values
 
 
-def _join(X: Objects, parts: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
+def _join(X: Objects, chunks: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
     """Return objects of the kind of X, without weights, from values and lengths."""
-    values, lengths = map(np.concatenate, zip(*parts, strict=True))
+    values, lengths = map(np.concatenate, zip(*chunks, strict=True))
     fields = X.alphabet, X.letters
     offsets = offsets_of(lengths)
     return from_owned(X.kind, values, offsets, *fields, channel_names=X.channel_names)
