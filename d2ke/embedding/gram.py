@@ -193,11 +193,11 @@ def dsk_gram(
     overflow = np.isinf(K)
     K *= -1.0 if gamma is None else -gamma
     if gamma is None and overflow.any():
-        place = np.unravel_index(overflow.argmax(), overflow.shape)
+        index = np.unravel_index(overflow.argmax(), overflow.shape)
         raise ArgumentError(
             "D",
-            f"is {values[place]}, whose power {beta} is beyond {dtype}; divide D by its median",
-            place,
+            f"is {values[index]}, whose power {beta} is beyond {dtype}; divide D by its median",
+            index,
         )
     if gamma is not None:
         # A tiny gamma brings back what d^beta alone exceeds.

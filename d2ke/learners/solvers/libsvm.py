@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel machines trained by LIBSVM.
 
-The argument order and the option strings are those of LIBSVM's MATLAB interface, except that a
+The argument order and the option strings follow LIBSVM's MATLAB interface, except that a
 precomputed Gram matrix has no column of serial numbers: it is added here.
 
 References
