@@ -176,7 +176,7 @@ class RidgeSums:
             np.add(mine, getattr(other, name), out=mine)
 
     def merged(self, *chunks: RidgeSums) -> RidgeSums:
-        """Return the sums of these rows and of the rows of further chunks."""
+        """Return these sums merged with the sums of further chunks."""
         sums = self.copy()
         for chunk in chunks:
             sums.merge(chunk)
@@ -352,7 +352,7 @@ class Ridge:
         row_weights: np.ndarray | None = None,
         exclusions: Exclusions | None = None,
     ) -> np.ndarray:
-        """Return predictions of rows by the model without any of them.
+        """Return predictions of rows by the model without all these rows.
 
         With the block H of the hat matrix and the residuals r of the model of all rows, the
         residuals without these rows are (I - H)^-1 r. If rows outnumber the features q = (p, 1),

@@ -300,8 +300,8 @@ def fit_blocks(
 ) -> tuple[tuple[FittedFeatures, ...], np.ndarray]:
     """Fit blocks to a sample; return them, and the features of the sample side by side.
 
-    With `families`, fit only the blocks of these families. The seed of a block depends on its
-    index among all blocks.
+    `families` are the families to fit, by default all. The seed of a block depends on its index
+    among all blocks.
     """
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
     seeded = [

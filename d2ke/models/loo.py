@@ -144,7 +144,7 @@ class NearCopies:
         Rows of the compared objects: all training objects, or a sample of 4,096. Objects of weight
         0 are not counted.
     groups : ndarray of int64, shape (m,)
-        Group codes of these objects. A group may have one object.
+        Group codes of the compared objects. A group may have one object.
     decide : bool
         Whether the groups were left out together: most objects have a near-copy that is not equal.
         Otherwise each object was left out alone.
@@ -283,7 +283,7 @@ def loo_decisions(
     some_Cs : slice
         A subset of `Cs`.
     T : ndarray of float64, shape (m, k)
-        Targets of these rows.
+        Targets of this subset.
     decisions : ndarray of float64, shape (m, n_Cs, k)
         Left-out decisions.
     """
@@ -387,7 +387,7 @@ class LooScores:
         return scores
 
     def merged(self, *chunks: LooScores) -> LooScores:
-        """Return the scores of these rows and of the rows of further chunks."""
+        """Return these scores merged with the scores of further chunks."""
 
         def values(name: str) -> list[Any]:
             return [getattr(scores, name) for scores in (self, *chunks)]

@@ -622,7 +622,7 @@ class ReferenceObjects:
     rows : ndarray of float16, shape (m, min(R, 512))
         Projections of at most 4,096 training objects.
     scores : ndarray of float32, shape (m,)
-        Distance of each of these objects to the nearest other one.
+        Distance of each object to the nearest other one.
     kernels : ndarray of float64, shape (n, 4)
         For each block whose products of features are a kernel: its first feature, the end of its
         features, the kernel of an object with itself, and the square of the weights.

@@ -228,8 +228,8 @@ def _distance_blocks(X: Any, request: ModelRequest, n: int) -> tuple[Block, ...]
     if len(distances) == 1:
         return _one_recipe(X, distances[0], request.parameters, request.R, n)
     if request.parameters:
-        names = ", ".join(request.parameters)
-        raise TypeError(f"several distances have no common parameters ({names}); give blocks")
+        keys = ", ".join(request.parameters)
+        raise TypeError(f"several distances have no common parameters ({keys}); give blocks")
     total = request.R or max(
         sum(block.R for block in _one_recipe(X, distance, {}, None, n)) for distance in distances
     )
