@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.keywords import hinted
 from d2ke._base.text import object_text
-from d2ke.models.blocks import FittedFeatures
+from d2ke.models.blocks import FittedFeatures, column_slices
 from d2ke.models.kmers import FittedKmers, KmerScores
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.shapelets import Shapelet, Shapelets
@@ -126,9 +126,8 @@ def discriminative_objects(model: D2KEModel, *, limit: int = 10) -> list[Discrim
 
 def _weighted_deviations(model: D2KEModel) -> np.ndarray:
     """Return weights times deviations of random objects and single pieces, 0 for landmarks."""
-    weighted, first = [], 0
-    for block in model.blocks:
-        columns = slice(first, first + block.R)
+    weighted = []
+    for block, columns in column_slices(model.blocks):
         weights = model.linear.weights[:, columns]
         if isinstance(block, KmerScores):
             weights = weights / model.scaling.divisor[columns] @ block.weights.T
@@ -138,7 +137,6 @@ def _weighted_deviations(model: D2KEModel) -> np.ndarray:
             weighted.append(np.zeros((len(weights), len(block.omega))))
         else:
             weighted.append(weights * model.deviation[columns])
-        first += block.R
     return np.hstack(weighted)
 
 

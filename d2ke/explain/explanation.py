@@ -20,7 +20,7 @@ from d2ke.explain.kmers import piece_shares
 from d2ke.explain.letters import letter_shares
 from d2ke.explain.parts import part_shares
 from d2ke.explain.shapelets import find_shapelets, is_slope, values_at
-from d2ke.models.blocks import FittedFeatures
+from d2ke.models.blocks import FittedFeatures, column_slices
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.kmers import FittedKmers, KmerScores
 from d2ke.models.model import D2KEModel, check_model
@@ -303,15 +303,13 @@ def d2ke_explain(
     weights = sign * model.linear.weights[index]
     by_block: dict[str, float] = {}
     by_column = dict.fromkeys(model.inputs, 0.0)
-    views, first = [], 0
-    for block in model.blocks:
-        columns = slice(first, first + block.R)
+    views = []
+    for block, columns in column_slices(model.blocks):
         views.append(_view(model, block, columns, weights, row, objects, training_object))
         share = float((weights[columns] * row[columns]).sum())
         by_block[block.name] = by_block.get(block.name, 0.0) + share
         if block.column:
             by_column[block.column] += share
-        first += block.R
     owners = np.repeat(np.arange(len(views)), [len(view.shares) for view in views])
     numbers = np.concatenate([np.arange(len(view.shares)) for view in views])
     shares = np.concatenate([view.shares for view in views])

@@ -9,7 +9,7 @@ A block has a name, a `family`, `R` features, perhaps a `column` of records,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -342,6 +342,14 @@ def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.
 def per_feature(blocks: Sequence[FittedFeatures], name: str) -> np.ndarray:
     """Return an attribute of the block of each feature, such as its family."""
     return np.repeat([getattr(block, name) for block in blocks], [block.R for block in blocks])
+
+
+def column_slices(blocks: Sequence[FittedFeatures]) -> Iterator[tuple[FittedFeatures, slice]]:
+    """Yield each block with the slice of its columns among the features of all blocks."""
+    first = 0
+    for block in blocks:
+        yield block, slice(first, first + block.R)
+        first += block.R
 
 
 def feature_names(blocks: Sequence[FittedFeatures]) -> list[str]:

@@ -16,7 +16,7 @@ from d2ke._base.threads import team_size
 from d2ke._ext.pairwise import exp_features
 from d2ke.distances.columns import Columns
 from d2ke.embedding.scaling import Scaling
-from d2ke.models.blocks import FittedFeatures, spread
+from d2ke.models.blocks import FittedFeatures, column_slices, spread
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.shapelets import Shapelets
 from d2ke.models.views import View, apply_views
@@ -43,12 +43,10 @@ class FeatureMap:
     def __init__(self, blocks: Sequence[FittedFeatures], scaling: Scaling | None = None):
         self.blocks = tuple(blocks)
         self.scaling = scaling or Scaling(np.zeros(0), np.zeros(0))
-        edges = np.cumsum([0, *(block.R for block in blocks)]).tolist()
-        self.R: int = edges[-1]
+        self.R = sum(block.R for block in blocks)
         self._plain: list[tuple[FittedFeatures, slice]] = []
         by_column: dict[str, list[tuple[FittedBlock, slice]]] = {}
-        for block, first in zip(blocks, edges[:-1], strict=True):
-            columns = slice(first, first + block.R)
+        for block, columns in column_slices(blocks):
             if isinstance(block, FittedBlock):
                 by_column.setdefault(block.column, []).append((block, columns))
             else:

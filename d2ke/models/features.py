@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from d2ke.models.blocks import (
     AnyBlock,
     FittedFeatures,
     Sample,
+    column_slices,
     fit_blocks,
     fit_fixed,
     per_feature,
@@ -182,25 +183,20 @@ class FittedBlocks(NamedTuple):
             block.resized(size) if size > first.R else first
             for first, block, size in zip(self.blocks, blocks, sizes, strict=True)
         ]
-        pairs = zip(blocks, self.blocks, strict=True)
-        growing = {block.family for block, first in pairs if block is not first}
+        resized = zip(blocks, self.blocks, strict=True)
+        growing = {block.family for block, first in resized if block is not first}
         if not growing:
             return self._replace(weights=weights if weights.score_folds else None)
-        new = _by_block(*fit_blocks(blocks, self.sample, entropy, growing))
-        old = [pair for pair in _by_block(self.fitted, self.F) if pair[0].family not in growing]
+        new, F_new = fit_blocks(blocks, self.sample, entropy, growing)
+        pairs = [(block, F_new[:, columns]) for block, columns in column_slices(new)]
+        for block, columns in column_slices(self.fitted):
+            if block.family not in growing:
+                pairs.append((block, self.F[:, columns]))
         order = [block.family for block in blocks]
-        merged = sorted([*old, *new], key=lambda pair: order.index(pair[0].family))
-        fitted, F = tuple(block for block, _ in merged), np.hstack([values for _, values in merged])
+        pairs.sort(key=lambda pair: order.index(pair[0].family))
+        fitted, F = tuple(block for block, _ in pairs), np.hstack([values for _, values in pairs])
         kernels = self.kernels.with_features(F, fitted, growing)
         return self._replace(blocks=blocks, fitted=fitted, F=F, kernels=kernels)
-
-
-def _by_block(
-    blocks: Sequence[FittedFeatures], F: np.ndarray
-) -> Iterator[tuple[FittedFeatures, np.ndarray]]:
-    """Return pairs of a block and its columns of F."""
-    ends = np.cumsum([block.R for block in blocks])
-    return zip(blocks, np.split(F, ends[:-1], axis=1), strict=True)
 
 
 def draw(

@@ -18,7 +18,7 @@ import numpy as np
 
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge
-from d2ke.models.blocks import CopyGroups, FittedFeatures
+from d2ke.models.blocks import CopyGroups, FittedFeatures, column_slices
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.labels import Labels
 from d2ke.models.tasks import Task
@@ -114,12 +114,11 @@ class OwnColumns(NamedTuple):
     def of(cls, blocks: Sequence[FittedFeatures]) -> OwnColumns:
         """Return the own columns of blocks side by side."""
         empty = np.empty(0, np.int64)
-        pairs, first = [cls(empty, empty, np.empty(0, np.float32))], 0
-        for block in blocks:
+        pairs = [cls(empty, empty, np.empty(0, np.float32))]
+        for block, columns in column_slices(blocks):
             if block.own is not None:
                 j = np.flatnonzero(block.own > block.hidden)
-                pairs.append(cls(block.sources[j], j + first, block.hidden[j]))
-            first += block.R
+                pairs.append(cls(block.sources[j], j + columns.start, block.hidden[j]))
         merged = cls(*map(np.concatenate, zip(*pairs, strict=True)))
         order = np.argsort(merged.rows, kind="stable")
         return cls(*(values[order] for values in merged))

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -23,7 +22,7 @@ from d2ke._base.text import is_value
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import FittedFeatures, feature_names, per_feature
+from d2ke.models.blocks import FittedFeatures, column_slices, feature_names, per_feature
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.feature_map import FeatureMap
@@ -662,14 +661,13 @@ class ReferenceObjects:
         deviation = np.sqrt(np.maximum(squares - mean**2, 0))
         signs = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(COLUMNS,)))
         deviation = (deviation + _VARIED) * np.sqrt(np.repeat(sizes, sizes))
-        columns = list(pairwise(np.cumsum([0, *sizes]).tolist()))
         kernels = []
-        for block, (first, end) in zip(blocks, columns, strict=True):
+        for block, columns in column_slices(blocks):
             if block.self_kernel:
-                total = block.self_kernel - (mean[first:end] ** 2).sum()
-                deviation[first:end] = np.sqrt(max(total, _VARIED))
-                square = 1 / (len(blocks) * deviation[first] ** 2)
-                kernels.append((first, end, block.self_kernel, square))
+                total = block.self_kernel - (mean[columns] ** 2).sum()
+                deviation[columns] = np.sqrt(max(total, _VARIED))
+                square = 1 / (len(blocks) * deviation[columns.start] ** 2)
+                kernels.append((columns.start, columns.stop, block.self_kernel, square))
         weights = signs.choice([-1.0, 1.0], R) / (deviation * np.sqrt(len(blocks)))
         centre = (centre + mean).astype(np.float32)
         empty = np.empty(0)
@@ -680,8 +678,7 @@ class ReferenceObjects:
         result = replace(result, rows=result.sums(F).astype(np.float16), lacking=result.lack(F))
         if kernels:
             F = np.hstack([
-                block.as_new(F[:, first:end], indices)
-                for block, (first, end) in zip(blocks, columns, strict=True)
+                block.as_new(F[:, columns], indices) for block, columns in column_slices(blocks)
             ])  # fmt: skip
         scores = result.nearest(
             result.sums(F).astype(np.float16).astype(np.float32), result.lack(F), n_threads, True
