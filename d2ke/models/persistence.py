@@ -370,16 +370,12 @@ def _read_objects(
     return Objects(kind, values, offsets, alphabet, letters, weights, missing, None, channel_names)
 
 
-def _read_view(_: _File, name: str, arguments: dict[str, Any]) -> Any:
-    return partial(VIEWS[name], **arguments) if arguments else VIEWS[name]
-
-
 _READERS: dict[str, Callable[..., Any]] = {
     "array": _read_array,
     "lower": partial(_read_triangle, "lower"),
     "upper": partial(_read_triangle, "upper"),
     "text": lambda _, text, shape, dtype: np.array(text, dtype).reshape(shape),
-    "view": _read_view,
+    "view": lambda _, name, options: partial(VIEWS[name], **options) if options else VIEWS[name],
     "objects": _read_objects,
     "function": lambda file, i: file.functions[i],
     "sparse": lambda _, *arrays: sparse.csr_array(arrays[:-1], shape=arrays[-1]),
