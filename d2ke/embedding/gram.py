@@ -200,7 +200,7 @@ def dsk_gram(
             index,
         )
     if gamma is not None:
-        # A tiny gamma brings back what d^beta alone exceeds.
+        # gamma d^beta may be finite although d^beta overflows.
         large = values[overflow].astype(np.float64)
         with np.errstate(over="ignore"):
             K[overflow] = -np.exp(np.log(gamma) + beta * np.log(large))

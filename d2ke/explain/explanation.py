@@ -198,7 +198,7 @@ class Explanation:
         return str(self)
 
     def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
-        """Draw the object, coloured by what its parts add to the decision.
+        """Draw the object, coloured by the shares of its parts in the decision.
 
         Letters of a string and points of a set are coloured by `parts`: red adds, blue takes away.
         Points of more than two coordinates are drawn by their principal components. A record has a

@@ -189,7 +189,7 @@ class FittedFeatures:
 
         @property
         def omega(self) -> Any:
-            """What each feature refers to, usually a random object, for explanations."""
+            """The reference of each feature, usually a random object, for explanations."""
 
     @property
     def kinds(self) -> int:

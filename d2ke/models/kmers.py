@@ -48,9 +48,9 @@ from d2ke.objects.strings import counted_pieces, select_pieces
 # so that features(x)' features(y) = k(x, omega) K^-1 k(omega, y), which is k(x, y) if x or y is a
 # landmark. A landmark's residual, the square of its diagonal entry of L, is at least _LEAST of the
 # largest.
-_LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
+_LEAST = 1e-6  # of the largest residual: smaller residuals are rounding
 _FEATURES = 512  # features in one product
-_MOST_BYTES = 1 << 29  # of the words of landmarks that stay in memory after the first prediction
+_MOST_BYTES = 1 << 29  # words of landmarks that stay in memory after the first prediction
 
 
 @dataclass(frozen=True, eq=False)

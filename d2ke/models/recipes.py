@@ -30,7 +30,7 @@ from d2ke.objects.records import Records
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
 
 _BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
-_PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
+_PLAIN_R = 512  # training objects, for a Python function or a distance without a recipe
 
 # Numbers of short and of long strings above which scores of all k-mers replace landmarks. For short
 # strings they are as accurate, without a decomposition of a matrix of landmarks.

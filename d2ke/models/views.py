@@ -209,7 +209,7 @@ def square_root(X: Any) -> Objects:
 
 @_view("series", "sets")
 def centre(X: Any) -> Objects:
-    """Subtract from each object the mean of its vectors: what remains is its shape.
+    """Subtract from each object the mean of its vectors, which leaves its shape.
 
     Parameters
     ----------

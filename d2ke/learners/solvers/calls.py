@@ -62,7 +62,7 @@ def interface(module: str, what: str) -> Any:
 def run(
     solvers: Sequence[Callable[[], Any]], n_threads: int = 1, seed: int | None = None
 ) -> list[tuple[Any, str]]:
-    """Call each solver and return, in their order, (result, what it printed).
+    """Call each solver; return pairs of its result and its printed text, in order.
 
     With `seed`, the C library's rand() is seeded before each solver, and solvers run one at a time,
     since the generator's state belongs to the whole process. Ctrl-C is raised at once. Running

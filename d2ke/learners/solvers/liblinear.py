@@ -81,7 +81,7 @@ def train(
         real targets for the solvers 11, 12, 13.
     Z : array_like, scipy sparse or FeatureFile, shape (n, n_features)
         Feature vectors; float64 or float32, of any memory order, or any sparse format. All
-        columns count, also those that are zero throughout. Rows of `io.open_features` are read
+        columns count, also columns of zeros. Rows of `io.open_features` are read
         block by block: once for LIBLINEAR, and in each of its passes by ``solver="block"``, which
         never holds more than some blocks.
     options : str, default "-s 2 -e 0.0001 -c 1 -q"
