@@ -216,8 +216,8 @@ def transformed(
     if gamma is None:
         return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
     source = D if D.strides[1] == D.itemsize else np.ascontiguousarray(D)
-    whole = (1, -1) if source.flags.c_contiguous else D.shape
-    pairwise.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, n_threads)
+    shape = (1, -1) if source.flags.c_contiguous else D.shape
+    pairwise.exp_features(source.reshape(shape), out.reshape(shape), gamma, scale, n_threads)
     return out
 
 

@@ -193,14 +193,14 @@ def dsk_gram(
     overflow = np.isinf(K)
     K *= -1.0 if gamma is None else -gamma
     if gamma is None and overflow.any():
-        place = np.unravel_index(overflow.argmax(), overflow.shape)
+        index = np.unravel_index(overflow.argmax(), overflow.shape)
         raise ArgumentError(
             "D",
-            f"is {values[place]}, whose power {beta} is beyond {dtype}; divide D by its median",
-            place,
+            f"is {values[index]}, whose power {beta} is beyond {dtype}; divide D by its median",
+            index,
         )
     if gamma is not None:
-        # A tiny gamma brings back what d^beta alone exceeds.
+        # gamma d^beta may be finite although d^beta overflows.
         large = values[overflow].astype(np.float64)
         with np.errstate(over="ignore"):
             K[overflow] = -np.exp(np.log(gamma) + beta * np.log(large))

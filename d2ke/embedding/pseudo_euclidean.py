@@ -30,7 +30,7 @@ class PseudoEuclideanEmbedding:
         Eigenvalues of the centred matrix -D^2 / 2, by decreasing modulus; r is R, or
         less where fewer differ from 0 by more than rounding.
     signature : (int, int)
-        How many of them are positive, p, and negative, q.
+        Numbers of positive eigenvalues, p, and of negative ones, q.
     """
 
     Z: np.ndarray
@@ -82,7 +82,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
     D : ndarray, shape (n, n)
         Distances among the objects, symmetric, >= 0 and finite. The paper embeds
         training and test objects together (transductively); to embed the
-        training objects only, use `PseudoEuclideanEmbedding.project` for the others.
+        training objects only, use `PseudoEuclideanEmbedding.project` for test objects.
     R : int
         Dimensions to keep, 1 to n.
 
@@ -123,7 +123,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
     D = arrays.matrix("D", D)
     n = len(D)
     R = integer("R", R, 1, max(n, 1))  # an empty D is refused below
-    # Of many objects, a few eigenvectors take less time by iteration than all of them at once.
+    # Iteration for a few eigenvectors of a large matrix takes less time than a full decomposition.
     few = n > max(1000, 10 * R)
     check_fits(
         (8 if few else 40) * n**2,

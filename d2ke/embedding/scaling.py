@@ -31,7 +31,7 @@ class Scaling:
     Attributes
     ----------
     mean : ndarray of float64, shape (R,)
-        Of the training rows, or 0.
+        Means of the training rows, or 0.
     divisor : ndarray of float64, shape (R,)
         The standard deviations of the training rows times sqrt(R), so that scaled rows have the
         mean square 1; by the kind of scaling.
@@ -44,10 +44,10 @@ class Scaling:
     def fit(cls, Z: Any, kind: str = "standard") -> Scaling:
         """Compute means and standard deviations of training features, shape (n, R).
 
-        ``"standard"``: of each column, 1 for the deviation of one that is constant to rounding: the
-        deviation is at most 4 eps of the largest absolute value, with eps that of the type of Z;
-        ``"center"``: the mean of each column and one deviation for all of them, the root
-        of their mean square; ``"none"``: those that leave Z as it is.
+        ``"standard"``: mean and deviation of each column; 1 for the deviation of a column that is
+        constant to rounding, with a deviation of at most 4 eps of the largest absolute value (eps
+        of the type of Z); ``"center"``: the mean of each column, and the root mean square of all
+        deviations; ``"none"``: 0 and 1.
 
         Z may be what `d2ke.io.open_features` returns, which is read block by block.
         """
@@ -68,8 +68,8 @@ class Scaling:
     def apply(self, Z: Any) -> Any:
         """Return scaled features of the shape and type of Z (integers become float64).
 
-        Rows of what `d2ke.io.open_features` returns are scaled on access. `train` and similar
-        functions take them in place of an array.
+        Rows of a FeatureFile of `d2ke.io.open_features` are scaled on access. `train` and similar
+        functions take it instead of an array.
         """
         Z = stored("Z", Z)
         if isinstance(Z, StoredRows):
@@ -113,41 +113,25 @@ def moments(Z: np.ndarray | StoredRows) -> tuple[np.ndarray, np.ndarray, np.ndar
     return first[0] + shift, np.sqrt(squares / len(Z)), largest
 
 
-def compress(
-    train: np.ndarray, *others: np.ndarray, n_threads: int | None = None
-) -> list[np.ndarray]:
-    """Reduce features with more columns than training rows to as many columns as rows.
+def compress(Z: np.ndarray, n_threads: int | None = None) -> np.ndarray:
+    """Reduce features with more columns than rows to as many columns as rows, in float64.
 
-    The weights of a model with an L2 penalty lie in the span of the training
-    rows; coordinates in an orthonormal basis of that span give the same model
-    and the same predictions from fewer numbers.
-
-    Parameters
-    ----------
-    train, *others : ndarray of float64 or float32, shape (n_i, R)
-        Features; the first ones are the training rows.
-    n_threads : int, optional
-        Threads for the products; None for all that this process may use.
-
-    Returns
-    -------
-    list of ndarray, shape (n_i, at most n)
-        All of them in the basis, float64; as they are if R <= n.
+    The weights of a model with an L2 penalty lie in the span of the training rows; coordinates in
+    an orthonormal basis of that span give the same model from fewer numbers.
 
     Examples
     --------
     >>> import numpy as np
     >>> from d2ke.embedding.scaling import compress
-    >>> train, test = np.array([[3.0, 0.0, 4.0]]), np.array([[1.0, 1.0, 1.0]])
-    >>> [rows.shape for rows in compress(train, test)]
-    [(1, 1), (1, 1)]
+    >>> compress(np.array([[3.0, 0.0, 4.0]])).round(9).tolist() in ([[5.0]], [[-5.0]])
+    True
     """
-    if train.shape[1] <= train.shape[0]:
-        return [train, *others]
-    # The basis is train' U / s for the eigenvectors U and eigenvalues s^2 of train train'.
-    wide = [rows.astype(np.float64, copy=False) for rows in (train, *others)]
-    grams = [row_products(rows, wide[0], n_threads) for rows in wide]
-    squares, U = np.linalg.eigh(grams[0])
-    kept = squares > rank_rounding(np.float64) * squares[-1]
-    basis = U[:, kept] / np.sqrt(squares[kept])
-    return [gram @ basis for gram in grams]
+    if Z.shape[1] <= Z.shape[0]:
+        return Z
+    # The basis is Z' U / s for the eigenvectors U and eigenvalues s^2 of Z Z'.
+    Z = Z.astype(np.float64, copy=False)
+    gram = row_products(Z, Z, n_threads)
+    squares, U = np.linalg.eigh(gram)
+    retained = squares > rank_rounding(np.float64) * squares[-1]
+    basis: np.ndarray = U[:, retained] / np.sqrt(squares[retained])
+    return gram @ basis

@@ -16,18 +16,18 @@ from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.results import result
 
-# How many times the part of the negative eigenvalues is subtracted.
+# Factor of the sum over negative eigenvalues that is subtracted.
 SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
 
 
 @result
 class SpectrumRepair:
-    """A repair that makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
+    """A repair that makes an indefinite Gram matrix positive semidefinite, and adapts new rows.
 
     Negative eigenvalues are set to 0 ("clip"), turned positive ("flip"), or all eigenvalues are
     raised until none is negative ("shift"). Rows of new objects are transformed by the same linear
     map as rows of the training objects. A shift changes only the diagonal, so rows of new objects
-    stay as they are.
+    do not change.
 
     Attributes
     ----------

@@ -28,11 +28,11 @@ def predict_set(
 ) -> NDArray[Any]:
     """Predict a set of classes, or an interval, that holds the truth with probability >= 1 - alpha.
 
-    A class is in the set if its probability is at least as high as that of the true class is for
-    all but about a share alpha of the left-out training objects. The most probable class is always
-    in the set: a model that is right more often than 1 - alpha has sets of one class, which hold
-    the truth as often. An interval has the width that holds about 1 - alpha of the left-out
-    targets.
+    A class is in the set if its probability reaches a threshold: the probability of the true class
+    is at least as high for all but about a fraction alpha of the left-out training objects. The
+    most probable class is always in the set: a model that is right more often than 1 - alpha has
+    sets of one class, which hold the truth as often. Intervals are as wide as to hold about
+    1 - alpha of the left-out targets.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from d2ke.explain.kmers import piece_shares
 from d2ke.explain.letters import letter_shares
 from d2ke.explain.parts import part_shares
 from d2ke.explain.shapelets import find_shapelets, is_slope, values_at
-from d2ke.models.blocks import FittedFeatures
+from d2ke.models.blocks import FittedFeatures, column_slices
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.kmers import FittedKmers, KmerScores
 from d2ke.models.model import D2KEModel, check_model
@@ -44,46 +44,45 @@ class Explanation:
     label : object
         The predicted label; a number for a regression.
     decision : float
-        The decision value for it; for two classes, positive in favour of the label.
+        The decision value for the label; for two classes, positive in favour of it.
     offset : float
-        The part of it that is the same for every object.
+        The offset of the decision value, the same for every object.
     blocks : dict of str to float
-        What each block adds to the decision; with `offset` they sum to it.
+        The share of each block in the decision; with `offset` they sum to it.
     omegas : tuple of dict
         The random objects that add most, the largest first: ``block``, ``index`` in its omega,
-        ``object`` itself, ``distance``, ``share`` (what it adds), ``nearer`` (whether the object is
-        nearer to it than the training objects are on average) and ``training_object``, its
-        place among the training objects or None. For numbers and categories of records ``object``
-        describes the feature, and the distance is NaN. Windows of series have ``place`` too, a
-        range: the steps of x at the nearest place (of differences, the steps where they
-        begin; None if a view moves steps, or for a window of x itself); ``frequency``, for "rare"
-        windows the share of places of x within the threshold, for "longest" that of the longest run
-        of such places, else None; ``slope``, whether it is of differences; and ``values``, what it
-        asks for there in the units of x, shape (length, n_channels): values or differences, those
-        of a shape at the level and on the scale that x has there.
+        ``object`` itself, ``distance``, ``share`` in the decision, ``nearer`` (whether x is nearer
+        to it than the training objects are on average) and ``training_object``, its index among
+        the training objects or None. For numbers and categories of records ``object`` describes
+        the feature, and the distance is NaN. Windows of series also have ``place``, a range: the
+        steps of x at the nearest position (for differences, the first step of each; None if a view
+        moves steps, or for a window of x itself); ``frequency``, for "rare" windows the fraction of
+        positions of x within the threshold, for "longest" windows the fraction in the longest run
+        of such positions, else None; ``slope``, whether it is of differences; and ``values``, its
+        values or differences in the units of x, shape (length, n_channels); a shape has the level
+        and scale of x at ``place``.
     training_objects : tuple of (int, float)
-        The training objects among the random ones that add most, and what they add in all blocks.
+        The training objects among the random objects that add most, and their shares in all blocks.
     windows : tuple of dict
-        As `omegas`: the windows that add most by being in x, at places that hardly overlap.
+        As `omegas`: the windows in x that add most, at positions that hardly overlap.
     steps : ndarray of shape (n_steps, n_channels), or None
-        Of a series in a model of windows: the shares of the windows to which x is nearer than the
-        training objects are on average, by the steps of x where they are found. The sum is what
-        these windows add.
+        For a series in a model of windows: the shares of the windows to which x is nearer than the
+        training objects are on average, divided among the steps of x at their positions.
     series : ndarray of shape (n_steps, n_channels), or None
         The series itself.
     letters : tuple of dict
-        Of ``distance="bag"``, the letters of x, such as words or codes of a graph: ``letter``,
-        ``share``, what the random objects add by having the letter, the largest first, and
-        ``places``, an array of the places of the letter in x. See also `codes`.
+        For ``distance="bag"``, the letters of x, such as words or codes of a graph: ``letter``,
+        ``share``, from random objects that have the letter, the largest first, and ``places``, the
+        indices of the letter in x. See also `codes`.
     pieces : tuple of dict
-        Of strings in a model of their pieces: ``piece``, text with a dot for each letter that does
-        not count and ^ and $ for the ends; ``share``, what the piece adds, the largest first; and
-        ``places``, an array of the places in x where it begins, on either strand. Models of many
-        strings have scores of pieces instead, which are among `omegas`.
+        For strings in a model of pieces: ``piece``, text with a dot for each letter that does not
+        count and ^ and $ for the ends; ``share``, the largest first; and ``places``, the indices
+        in x where it begins, on either strand. Models of many strings have scores of pieces
+        instead, which are among `omegas`.
     columns : dict of str to float
-        What each column of a record adds to the decision; with `offset` they sum to it.
+        The share of each column of a record in the decision; with `offset` they sum to it.
     x : Objects, Records or list
-        The object itself, packed, the only one of its collection.
+        A packed collection of the object alone.
     """
 
     label: Any
@@ -104,18 +103,18 @@ class Explanation:
 
     @cached_property
     def parts(self) -> np.ndarray | None:
-        """What each letter of a string, or vector of a set, adds to the decision, shape (n,).
+        """The share of each letter of a string, or vector of a set, in the decision, shape (n,).
 
-        It is what the decision loses with a letter that no training string has in its place, or
-        without the vector, for x as a new object; letters and vectors that stand in for each other
-        add little each. It is computed at the first use, by a prediction for each (of more than 500
-        letters or vectors, for runs of them). None for series, records and other objects.
+        It is the loss of the decision if a letter of no training string replaces the letter, or
+        without the vector, for x as a new object. Redundant letters or vectors have small shares.
+        The first use computes it, by a prediction for each letter or vector, or for up to 500 runs.
+        None for series, records and other objects.
         """
         return None if self._shares is None else self._shares()
 
     @property
     def title(self) -> str:
-        """The label and its decision value, in a few words."""
+        """The label and its decision value, as short text."""
         if is_value(self.label):
             return f"predicted {self.label:.4g}"
         return f"{self.label}: decision {self.decision:+.2f}"
@@ -131,14 +130,14 @@ class Explanation:
         Returns
         -------
         tuple of dict
-            ``share``, what the random graphs add by having the code, the largest first; ``round``;
-            and ``nodes``, an array of the nodes around which the graph has the code: it stands for
-            their surroundings up to `round` steps.
+            ``share``, from random graphs that have the code, the largest first; ``round``; and
+            ``nodes``, an array of the nodes with the code, which encodes their neighbourhood up to
+            `round` steps.
 
         Raises
         ------
         ValueError
-            If the object is not a graph by codes of so many rounds.
+            If the object is not a graph by codes of this number of rounds.
 
         Examples
         --------
@@ -188,11 +187,10 @@ class Explanation:
             )
         lines += ["pieces that add most:"] * bool(self.pieces)
         for entry in self.pieces[:n_printed]:
-            places = entry["places"].tolist()
-            named = ", ".join(map(str, places[:n_printed])) + ", ..." * (len(places) > n_printed)
-            where = (
-                f"at {named}" if len(places) <= n_printed else f"{len(places)} times, at {named}"
-            )
+            starts = entry["places"].tolist()
+            where = f"at {', '.join(map(str, starts[:n_printed]))}"
+            if len(starts) > n_printed:
+                where = f"{len(starts)} times, {where}, ..."
             lines.append(f"  {entry['share']:+.4f} {entry['piece']!r} {where}")
         return "\n".join(lines)
 
@@ -200,24 +198,24 @@ class Explanation:
         return str(self)
 
     def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
-        """Draw the object, coloured by what its parts add to the decision.
+        """Draw the object, coloured by the shares of its parts in the decision.
 
         Letters of a string and points of a set are coloured by `parts`: red adds, blue takes away.
         Points of more than two coordinates are drawn by their principal components. A record has a
         bar for each of its `columns`. A series is coloured by `steps`, with the strongest of
-        `windows` at their places: each at the level and on the scale that x has there, those of
-        differences by the slopes that they ask for. A track whose channels are called longitude and
-        latitude (or lon and lat) is drawn as on a map. Without windows a series is drawn as the
-        blocks that add most see it, below the strongest of their random series; an elastic distance
-        warps these to the steps of x.
+        `windows` at their positions: shapes at the level and scale of x, and windows of differences
+        by their slopes. A track whose channels are called longitude and latitude (or lon and lat)
+        is drawn as on a map. Without windows a series is drawn after the views of the blocks that
+        add most, below the strongest of their random series; an elastic distance warps these to
+        the steps of x.
 
         Parameters
         ----------
         limit : int, default 4
-            How many windows, or random series, are drawn at most.
+            Largest number of windows, or random series.
         channel : int, optional
-            The channel of the series; by default that where the windows add most, or 0 without
-            windows. Of a record, it draws the series in place of the bars.
+            The channel of the series; by default the channel where the windows add most, or 0
+            without windows. For a record, it draws the series instead of the bars.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default in a new figure.
 
@@ -231,7 +229,7 @@ class Explanation:
         ImportError
             Without matplotlib, saying how to install it.
         ValueError
-            Of objects for a distance of your own that are neither series nor sets nor strings.
+            For objects of your own distance that are neither series nor sets nor strings.
 
         Examples
         --------
@@ -255,7 +253,7 @@ def d2ke_explain(
     """Return the blocks, random objects and training objects that support a prediction most.
 
     The decision value is a sum over features of weight times standardised feature. So each random
-    object contributes a share, and each block the sum of its shares. Windows have places in a
+    object contributes a share, and each block the sum of its shares. Windows have positions in a
     series, so each step has a share too: see docs/windows.md and `Explanation.plot`.
 
     Parameters
@@ -265,9 +263,9 @@ def d2ke_explain(
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     limit : int, default 10
-        How many random objects, windows, and training objects, are named.
+        Largest number of random objects, of windows, and of training objects.
     training_object : int, optional
-        The index of x among the training objects, if it is one of them. Random objects that were
+        The index of x among the training objects, if x was trained on. Random objects that were
         taken from x are then treated as in training: at the distance of the nearest other object,
         or nearer, see docs/models.md.
 
@@ -301,19 +299,17 @@ def d2ke_explain(
     bias = model.linear.bias
     assert bias is not None  # every D2KEModel has an offset
     decision = model.linear.weights @ row + bias
-    label, place, sign = model.task.focus(decision)
-    weights = sign * model.linear.weights[place]
+    label, index, sign = model.task.focus(decision)
+    weights = sign * model.linear.weights[index]
     by_block: dict[str, float] = {}
     by_column = dict.fromkeys(model.inputs, 0.0)
-    views, first = [], 0
-    for block in model.blocks:
-        columns = slice(first, first + block.R)
+    views = []
+    for block, columns in column_slices(model.blocks):
         views.append(_view(model, block, columns, weights, row, objects, training_object))
         share = float((weights[columns] * row[columns]).sum())
         by_block[block.name] = by_block.get(block.name, 0.0) + share
         if block.column:
             by_column[block.column] += share
-        first += block.R
     owners = np.repeat(np.arange(len(views)), [len(view.shares) for view in views])
     numbers = np.concatenate([np.arange(len(view.shares)) for view in views])
     shares = np.concatenate([view.shares for view in views])
@@ -321,13 +317,13 @@ def d2ke_explain(
     steps, series = _steps(model, views)
     has_parts = getattr(objects, "base", "") in ("strings", "sets")
     return Explanation(
-        label, sign * float(decision[place]), sign * float(bias[place]), by_block,
+        label, sign * float(decision[index]), sign * float(bias[index]), by_block,
         tuple(views[owners[j]].entry(int(numbers[j])) for j in order[:limit]),
         _training_objects(model, views, limit), _windows(views, owners, numbers, order, limit),
         steps, series, next((view.letters for view in views if view.letters), ()),
         _pieces(views, limit),
         by_column, objects,
-        partial(part_shares, model, objects, place, sign) if has_parts else None,
+        partial(part_shares, model, objects, index, sign) if has_parts else None,
         _seen_series(views),
     )  # fmt: skip
 
@@ -360,29 +356,29 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """Contributions of the random objects of a block to the decision for x.
+    """Shares of the random objects of a block in the decision for x.
 
     Attributes
     ----------
     block : fitted block
         The block.
     x : Objects or None
-        The object that the block sees; None for a missing entry, and for blocks that have neither
-        distances nor landmarks.
+        The block's object: x or its entry in a column; None for a missing entry, and for blocks
+        without distances and landmarks.
     distances : ndarray, shape (n,)
         Distances of x to the random objects; NaN for features without distances.
     shares, values : ndarray, shape (n,)
-        What each random object adds to the decision value, and its scaled feature.
+        Shares in the decision value, and scaled features.
     is_itself : ndarray of bool, shape (n,)
         Random objects that were taken from x.
-    places : list of range, or None
-        The places of windows in x.
+    positions : list of range, or None
+        Steps of x at the nearest position of each window.
     steps : ndarray of shape (n_steps, n_channels), or None
-        The shares of windows that are in x by the steps of their places.
+        The shares of windows in x, divided among these steps.
     letters : tuple of dict
         As in an `Explanation`.
     landmark_weights : ndarray or None
-        Of the kernel of x with the landmarks, in the decision.
+        Weights of the kernel of x with the landmarks, in the decision.
     """
 
     block: FittedFeatures
@@ -391,7 +387,7 @@ class _View:
     shares: np.ndarray
     values: np.ndarray
     is_itself: np.ndarray
-    places: list[range] | None
+    positions: list[range] | None
     steps: np.ndarray | None
     letters: tuple[dict[str, Any], ...] = ()
     landmark_weights: np.ndarray | None = None
@@ -411,13 +407,13 @@ class _View:
             "training_object": source if source >= 0 else None,
         }  # fmt: skip
         if isinstance(item, Shapelet) and isinstance(block, FittedBlock):
-            hidden = self.places is None or self.is_itself[index]
-            place = None if hidden or self.places is None else self.places[index]
-            values = None if place is None else values_at(block, item, place, self.x[0])
+            steps = None
+            if self.positions is not None and not self.is_itself[index]:
+                steps = self.positions[index]
+            values = None if steps is None else values_at(block, item, steps, self.x[0])
             by_kind = {"rare": 1 - distance, "longest": (1 - distance) ** 2}
-            frequency = by_kind.get(item.kind)
-            result |= {"place": place, "slope": is_slope(block), "values": values}
-            result["frequency"] = frequency
+            result |= {"place": steps, "slope": is_slope(block), "values": values}
+            result["frequency"] = by_kind.get(item.kind)
         return result
 
 
@@ -430,19 +426,19 @@ def _view(
     objects: Any,
     training_object: int | None,
 ) -> _View:
-    """Return what the random objects of a block, or single pieces, add for the one object."""
+    """Return the shares of the random objects of a block, or of its single pieces."""
     shares, values = weights[columns] * row[columns], row[columns]
     is_itself, n = np.zeros(len(block.omega), bool), len(block.omega)
     scale = model.scaling.divisor[columns]
     if isinstance(block, KmerScores):
-        # A score is a sum over the pieces that occur, and each of them has a share of it.
+        # A score is a sum over the pieces that occur, so each piece has a share.
         values = block.kmer_features(objects).toarray()[0]
         shares = values * (block.weights @ (weights[columns] / scale))
         distances = np.where(values > 0, 0.0, np.nan)
         return _View(block, None, distances, shares, values, is_itself, None, None)
-    x = _seen(block, objects)
+    x = _block_object(block, objects)
     if isinstance(block, FittedKmers):
-        # Features are sums over landmarks, and each of these has a share.
+        # Features are sums over landmarks, so each landmark has a share.
         values = block.landmark_kernel(row[columns] * scale)
         landmark_weights = block.landmark_weights(weights[columns] / scale)
         if training_object is not None:
@@ -460,14 +456,14 @@ def _view(
                 logarithms = np.log(block.own[replaced] * np.sqrt(block.R))
             distances[replaced] = -logarithms / block.gamma[replaced]
     located = find_shapelets(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
-    places, steps = (None, None) if located is None else located
+    positions, steps = (None, None) if located is None else located
     letters: tuple[dict[str, Any], ...] = ()
     if block.distance == "bag":
         farthest = np.zeros((1, len(model.scaling.mean)))  # without a common letter
         farthest[0, columns] = np.exp(-2 * block.gamma) / np.sqrt(block.R)
-        least = model.scaling.apply(farthest)[0, columns]
-        letters = letter_shares(block, x, weights[columns] * (values - least))
-    return _View(block, x, distances, shares, values, is_itself, places, steps, letters)
+        gains = weights[columns] * (values - model.scaling.apply(farthest)[0, columns])
+        letters = letter_shares(block, x, gains)
+    return _View(block, x, distances, shares, values, is_itself, positions, steps, letters)
 
 
 def _training_objects(
@@ -495,12 +491,12 @@ def _pieces(views: Sequence[_View], limit: int) -> tuple[dict[str, Any], ...]:
 def _windows(
     views: Sequence[_View], owners: np.ndarray, numbers: np.ndarray, order: np.ndarray, limit: int
 ) -> tuple[dict[str, Any], ...]:
-    """Return the windows in x that add most, at places that hardly overlap."""
-    chosen = np.concatenate(
-        [view.in_x & (view.shares > 0) & (view.places is not None) for view in views]
+    """Return the windows in x that add most, at positions that hardly overlap."""
+    is_window = np.concatenate(
+        [view.in_x & (view.shares > 0) & (view.positions is not None) for view in views]
     )
     windows: list[dict[str, Any]] = []
-    for j in order[chosen[order]]:
+    for j in order[is_window[order]]:
         if len(windows) == limit:
             break
         entry = views[owners[j]].entry(int(numbers[j]))
@@ -523,15 +519,15 @@ def _steps(model: D2KEModel, views: Sequence[_View]) -> tuple[np.ndarray | None,
 
 
 def _seen_series(views: Sequence[_View]) -> dict[str, tuple[FittedBlock, np.ndarray]]:
-    """Return by name the blocks of random series, each with the series as it sees it."""
-    found = {}
+    """Return the blocks of random series by name, each with x after its views."""
+    result = {}
     for view in views:
         block, x = view.block, view.x
         if isinstance(block, FittedBlock) and isinstance(x, Objects) and x.base == "series":
             viewed = apply_views(block.views, x)
             if isinstance(viewed, Objects) and isinstance(block.omega, Objects):
-                found[block.name] = block, np.array(viewed[0])
-    return found
+                result[block.name] = block, np.array(viewed[0])
+    return result
 
 
 def _record(x: Any, model: D2KEModel) -> Any:
@@ -549,8 +545,8 @@ def _record(x: Any, model: D2KEModel) -> Any:
     return columns
 
 
-def _seen(block: Any, objects: Any) -> Any:
-    """Return the one object that a block sees; None for no entry, and for numbers and the like."""
+def _block_object(block: Any, objects: Any) -> Any:
+    """Return the object of a block: x or its entry in a column; see `_View`."""
     if not isinstance(block, (FittedBlock, FittedKmers)):
         return None
     if not block.column:
@@ -560,7 +556,7 @@ def _seen(block: Any, objects: Any) -> Any:
 
 
 def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
-    """Return whether x can only be several objects, or a list of one."""
+    """Return whether x cannot be one object: several objects, or a list of one object."""
     if isinstance(x, Objects):
         return len(x) != 1
     if model.kind == "any" or KINDS[model.kind].read is not None:
@@ -574,21 +570,21 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
         n_axes = np.ndim(x[0])
     except ValueError:  # series of different lengths
         return True
-    # Vectors of the model's channels are one object, and those of a series of one channel numbers.
+    # A list of vectors of the model's channels is one object; so are numbers, for one channel.
     return n_axes == 2 or (n_axes == 1 and model.channels == 1 and len(x[0]) > 1)
 
 
 def _sources_are(omega: Any, sources: np.ndarray, training_object: int) -> np.ndarray:
     """Return which random objects were taken from a training object."""
     is_itself: np.ndarray = np.asarray(sources == training_object)
-    if isinstance(omega, Shapelets):  # some kinds have no source, but are the same windows
+    if isinstance(omega, Shapelets):  # kinds without a source have the same windows
         by_kind = is_itself.reshape(len(omega.kinds), -1)
         is_itself = np.tile(by_kind.any(axis=0), len(by_kind))
     return is_itself
 
 
 def _overlap(window: dict[str, Any], other: dict[str, Any]) -> float:
-    """Return the steps of both windows over those of either, as if without gaps."""
+    """Return intersection over union of the steps of two windows, regarded as intervals."""
     a, b = window["place"], other["place"]
     both = min(a[-1], b[-1]) - max(a[0], b[0]) + 1
     apart = not set(window["object"].channels) & set(other["object"].channels)

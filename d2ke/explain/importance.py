@@ -22,14 +22,14 @@ _REPEATS = 5
 
 
 class Importance(NamedTuple):
-    """What a model loses without a group of its random objects.
+    """The importance of a group of random objects.
 
     Attributes
     ----------
     name : str
-        Of the family or block.
+        Name of the family, block or column.
     drop : float
-        What is lost, in percent of accuracy or in R^2, when its features are permuted.
+        Loss of accuracy in percent, or of R^2, when the features of the group are permuted.
     error : float
         Standard error of `drop`, over objects.
     """
@@ -50,10 +50,9 @@ def d2ke_importance(
     seed: Any = 0,
     n_threads: int | None = None,
 ) -> list[Importance]:
-    """Measure how much worse predictions become without what each family of blocks sees.
+    """Measure how much worse predictions become without the features of each family of blocks.
 
-    The features of one group at a time are permuted among the objects: each object then has those
-    of another one there, and its own elsewhere.
+    The features of one group at a time are permuted among the objects; all other features stay.
 
     Parameters
     ----------
@@ -65,20 +64,20 @@ def d2ke_importance(
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     by : {"family", "block", "column"}, default "family"
-        Groups that are permuted together: blocks of one family, each block alone, or, of records,
-        all of a column. Blocks of one name are one.
+        Groups that are permuted together: blocks of one family, each block alone, or, for records,
+        all blocks of a column. Blocks of one name are one.
     repeats : int, default 5
         Number of permutations of each group.
     seed : int, SeedSequence or Generator, default 0
-        Of the permutations.
+        Seed of the permutations.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
 
     Returns
     -------
     list of Importance
-        Name, drop and standard error of each group; the largest drop first. Groups with the same
-        information have small drops each, because the others stand in.
+        Name, drop and standard error of each group; the largest drop first. If several groups have
+        the same information, each has a small drop.
 
     Raises
     ------
@@ -134,8 +133,8 @@ def d2ke_importance(
 def columns_of(blocks: Sequence[FittedFeatures], by: str) -> dict[str, np.ndarray]:
     """Return the columns of the features of each group of blocks."""
     names = [getattr(block, _ATTRIBUTES[by]) or block.name for block in blocks]
-    of_columns = np.repeat(names, [block.R for block in blocks])
-    return {name: np.flatnonzero(of_columns == name) for name in dict.fromkeys(names)}
+    groups = np.repeat(names, [block.R for block in blocks])
+    return {name: np.flatnonzero(groups == name) for name in dict.fromkeys(names)}
 
 
 def importance(
@@ -148,7 +147,7 @@ def importance(
 ) -> list[Importance]:
     """Return the importance of each group of features, the largest first.
 
-    `terms` are the parts of the decision values that the groups give, without `offset`.
+    `terms` are the groups' terms of the decision values, without `offset`.
     """
     decisions = sum(terms.values()) + offset
     rng, before, results = generator(seed), task.losses(decisions, true), []
@@ -166,7 +165,7 @@ def importance_by_halves(
 ) -> list[Importance]:
     """Return the importance for training objects, given by their scaled features.
 
-    A model of either half, with the same C, is tested on the other one.
+    A model of each half, with the same C, is tested on the opposite half.
     """
     task, true = model.task, model.task.truth(labels, len(labels))
     T = task.to_decisions(task.dense_targets(task.encode(labels, len(labels))))

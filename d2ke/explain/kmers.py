@@ -20,11 +20,11 @@ def piece_shares(
     """Return the pieces of x that add most to a decision, the largest first.
 
     The decision is a sum over landmarks of weight times kernel, and the kernel a sum over pieces of
-    products of roots of counts: so each piece of x has a share. All together sum to the decision.
+    products of roots of counts: so each piece of x has a share. The shares sum to the decision.
     """
     words = block.words
     strings = packed_strings((x, block.omega), words)
-    shares, places, masks = [], [], []
+    shares, first_starts, masks = [], [], []
     for masks_l, scale in zip(words.masks, block.letter_weights.tolist(), strict=True):
         values, squares = [], np.zeros(1 + len(block.omega))
         for mask in masks_l:
@@ -39,45 +39,44 @@ def piece_shares(
         for mask, (firsts, counts, owners, word, times) in zip(masks_l, values, strict=True):
             sums = np.bincount(word, np.sqrt(times) * factors[owners - 1], len(firsts))
             shares.append(np.sqrt(counts) * sums)
-            places.append(firsts)
+            first_starts.append(firsts)
             masks += [mask] * len(firsts)
-    every, firsts = np.concatenate(shares), np.concatenate(places)
+    all_shares, firsts = np.concatenate(shares), np.concatenate(first_starts)
     texts, entries = _letter_texts(x, strings, words.ends), []
-    for k in np.argsort(-every, kind="stable")[:limit].tolist():
+    for k in np.argsort(-all_shares, kind="stable")[:limit].tolist():
         mask, start = masks[k], int(firsts[k])
         letters = ["."] * (mask[-1] + 1)
-        for place in mask:
-            letters[place] = texts[int(strings.codes[start + place])]
-        string, begins = _places(strings, mask, start)
+        for i in mask:
+            letters[i] = texts[int(strings.codes[start + i])]
+        string, begins = _occurrences(strings, mask, start)
         # A word of the reverse complement begins where its complement ends.
         begins = np.where(string == 1, x.lengths[0] - 1 - mask[-1] - begins, begins)
         text = ("" if x.letters in ("str", "bytes") else " ").join(letters)
         begins = np.unique(np.maximum(begins - words.ends, 0))
-        entries.append({"piece": text, "share": float(every[k]), "places": begins})
+        entries.append({"piece": text, "share": float(all_shares[k]), "places": begins})
     return tuple(entries)
 
 
 def _starts(strings: Strings, mask: Mask) -> np.ndarray:
-    """Return where words of a mask begin among the letters of all strings."""
-    last = np.repeat(strings.offsets[1:], np.diff(strings.offsets)) - mask[-1]
-    places = np.arange(len(last))
-    return places[places < last]
+    """Return the starts of words of a mask among the letters of all strings."""
+    ends = np.repeat(strings.offsets[1:], np.diff(strings.offsets)) - mask[-1]
+    return np.flatnonzero(np.arange(len(ends)) < ends)
 
 
 def _common_words(
     strings: Strings, mask: Mask, starts: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the words of the first row, and where others have them.
+    """Return the first start and the count of each word of the first row.
 
-    Where each word begins first, and how often; and rows, words and counts of the other rows.
+    Then return row, word and count of each word that a later row has too.
     """
     in_x = rows == 0
     n_x, ranks = np.count_nonzero(in_x), np.zeros(len(starts), np.int64)
     starts, rows = np.r_[starts[in_x], starts[~in_x]], np.r_[rows[in_x], rows[~in_x]]
     distinct = firsts = np.zeros(0, np.int64)
-    for place in mask:
-        # The rank of what was read among that of x stands for it, so that no code overflows.
-        codes = ranks * strings.n_letters + strings.codes[starts + place]
+    for i in mask:
+        # Prefixes are replaced by their ranks among the prefixes of x, so that no code overflows.
+        codes = ranks * strings.n_letters + strings.codes[starts + i]
         distinct, firsts = np.unique(codes[:n_x], return_index=True)
         ranks = np.minimum(np.searchsorted(distinct, codes), max(len(distinct) - 1, 0))
         is_common = distinct[ranks] == codes if len(distinct) else np.zeros(len(codes), bool)
@@ -89,14 +88,13 @@ def _common_words(
     )  # fmt: skip
 
 
-def _places(strings: Strings, mask: Mask, start: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which strings of the first row have the word that begins at a place, and where."""
-    inside = _starts(strings._replace(offsets=strings.offsets[: strings.strands + 1]), mask)
-    places = np.array(mask)
-    words = strings.codes[inside[:, None] + places]
-    inside = inside[(words == strings.codes[start + places]).all(axis=1)]
-    string = np.searchsorted(strings.offsets, inside, side="right") - 1
-    return string, inside - strings.offsets[string]
+def _occurrences(strings: Strings, mask: Mask, start: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return string and position of each occurrence, in the first row, of the word at `start`."""
+    starts = _starts(strings._replace(offsets=strings.offsets[: strings.strands + 1]), mask)
+    words = strings.codes[starts[:, None] + np.array(mask)]
+    starts = starts[(words == strings.codes[start + np.array(mask)]).all(axis=1)]
+    string = np.searchsorted(strings.offsets, starts, side="right") - 1
+    return string, starts - strings.offsets[string]
 
 
 def _letter_texts(x: Objects, strings: Strings, ends: bool) -> dict[int, str]:

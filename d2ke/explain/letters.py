@@ -13,23 +13,23 @@ from d2ke.objects.compatibility import common_alphabet
 
 
 def letter_shares(block: FittedBlock, x: Any, gains: np.ndarray) -> tuple[dict[str, Any], ...]:
-    """Divide what random objects add among the letters of x that they share with it.
+    """Divide the shares of random objects among the letters that x has in common with them.
 
-    `gains` are what each random object adds to the decision beyond one without a common letter.
-    It is divided by the smaller one of the shares in x and in the random object, whose sum over the
-    letters is 1 - distance / 2.
+    `gains` are the shares of random objects beyond the share of one without a common letter. They
+    are divided in proportion to the smaller frequency of the letter in x and in the random object;
+    these sum to 1 - distance / 2.
     """
     alphabet, (x_codes, codes) = common_alphabet([x, block.omega])
     letters, counts = np.unique(x_codes, return_counts=True)
     members, times, offsets = letter_counts(block.omega, codes, max(1, len(alphabet)))
     owners = np.repeat(np.arange(len(block.omega)), np.diff(offsets))
-    places = np.minimum(np.searchsorted(letters, members), max(len(letters) - 1, 0))
-    is_common = letters[places] == members if len(letters) else np.zeros(len(members), bool)
-    owners, places = owners[is_common], places[is_common]
+    indices = np.minimum(np.searchsorted(letters, members), max(len(letters) - 1, 0))
+    is_common = letters[indices] == members if len(letters) else np.zeros(len(members), bool)
+    owners, indices = owners[is_common], indices[is_common]
     in_omega = times[is_common] / block.omega.lengths[owners]
-    both = np.minimum(in_omega, counts[places] / max(len(x_codes), 1))
+    both = np.minimum(in_omega, counts[indices] / max(len(x_codes), 1))
     overlaps = np.bincount(owners, both, len(block.omega))
-    shares = np.bincount(places, both * gains[owners] / overlaps[owners], len(letters))
+    shares = np.bincount(indices, both * gains[owners] / overlaps[owners], len(letters))
     order = np.argsort(-shares, kind="stable")
     item = x[0]
     return tuple(

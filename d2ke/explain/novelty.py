@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether new objects are like those that a model was trained on."""
+"""Novelty: p-values of new objects under the distribution of the training objects."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def novelty(
     n_threads: int | None = None,
     progress: bool | None = None,
 ) -> NDArray[np.float64]:
-    """Return p-values of objects being like those that a model was trained on: small for strangers.
+    """Return p-values of objects under the distribution of the training objects.
 
     The score of an object is the distance to the nearest training object, in the distances to the
-    model's random objects. Its p-value is the share of training objects, the object itself
-    included, that are as far from their nearest others or farther.
+    model's random objects. Its p-value is the fraction of training objects, the object itself
+    included, whose score is at least as high: small for strangers.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ def novelty(
     ndarray of float64, shape (n,)
         P-values above 0. About a share p of objects like the training objects has p-values of at
         most p, if p is at least 1 / (m + 1) for the m training objects that the model keeps, at
-        most 4,096. Smaller ones only sort the strangers: an object that is t times as far as all of
-        these has 1 / (t (m + 1)).
+        most 4,096. Smaller p-values only sort the strangers: an object whose score is t times the
+        largest one has 1 / (t (m + 1)).
 
     Raises
     ------
@@ -58,7 +58,7 @@ def novelty(
 
     See Also
     --------
-    outlier_scores : How far each of many objects is from the others, without a model.
+    outlier_scores : Outlier scores of objects among themselves, without a model.
 
     Notes
     -----
@@ -81,5 +81,5 @@ def novelty(
     array([False,  True])
     """
     objects = checked(X, model, unseen_letters, n_threads, progress)
-    of_block = partial(model.p_values, n_threads=n_threads)
-    return model.map_features(objects, [of_block], n_threads, progress)[0]
+    p_values = partial(model.p_values, n_threads=n_threads)
+    return model.map_features(objects, [p_values], n_threads, progress)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each letter of a string or vector of a set adds to a decision."""
+"""Shares of the letters of a string, or the vectors of a set, in a decision."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from d2ke.objects.container import Objects
 from d2ke.objects.tokens import encode
 
 
-def part_shares(model: D2KEModel, x: Objects, place: int, sign: float) -> np.ndarray:
-    """Return what the decision value loses without each letter or vector of x, shape (n,).
+def part_shares(model: D2KEModel, x: Objects, index: int, sign: float) -> np.ndarray:
+    """Return the loss of decision value `index` without each letter or vector of x, shape (n,).
 
-    A letter is replaced by one that the model has never seen, so that the others keep their places.
+    A letter is replaced by a letter of no training string, so that no letter moves.
     """
     n = int(x.lengths[0])
     if not n:
         return np.empty(0)
-    # At most 500 changed objects: of more letters or vectors, several change together.
+    # At most 500 changed objects: with more letters or vectors, runs of them change.
     width = max(1, -(-n // 500))
     starts = np.arange(0, n, width)
     sizes = np.minimum(starts + width, n) - starts
-    if len(starts) == 1 and x.base == "sets":  # nothing is left without them
-        return np.full(n, sign * float(_decisions(model, x, place)[0]) / n)
+    if len(starts) == 1 and x.base == "sets":  # without it, the set is empty
+        return np.full(n, sign * float(_decisions(model, x, index)[0]) / n)
     if x.base == "sets":
         changed = _without_vectors(x, starts, width)
     else:
         changed = _without_letters(model, x, starts, width)
-    before = _decisions(model, x, place)
-    after = _decisions(model, model.check_objects(changed, None), place)
+    before = _decisions(model, x, index)
+    after = _decisions(model, model.check_objects(changed, None), index)
     return np.repeat(sign * (before - after) / sizes, sizes)
 
 
-def _decisions(model: D2KEModel, objects: Any, place: int) -> np.ndarray:
-    """Return the decision values of objects, without the part that all have."""
-    weights = model.linear.weights[place]
+def _decisions(model: D2KEModel, objects: Any, index: int) -> np.ndarray:
+    """Return a decision value of objects, without the offset."""
+    weights = model.linear.weights[index]
     (values,) = model.map_features(objects, [lambda Z: Z.astype(np.float64) @ weights], None)
     return values
 
@@ -53,8 +53,8 @@ def _without_letters(model: D2KEModel, x: Objects, starts: np.ndarray, width: in
     alphabet = np.union1d(x.alphabet, np.array([other]))
     codes = np.searchsorted(alphabet, x.alphabet[x.values])
     rows = np.repeat(codes[None], len(starts), axis=0)
-    places = np.arange(len(codes)) // width
-    rows[places, np.arange(len(codes))] = np.searchsorted(alphabet, other)
+    columns = np.arange(len(codes))
+    rows[columns // width, columns] = np.searchsorted(alphabet, other)
     kind = np.uint32 if len(alphabet) > 65536 else np.uint16 if len(alphabet) > 256 else np.uint8
     offsets = np.arange(len(rows) + 1) * len(codes)
     return Objects(x.kind, rows.ravel().astype(kind), offsets, alphabet, x.letters)
@@ -63,8 +63,7 @@ def _without_letters(model: D2KEModel, x: Objects, starts: np.ndarray, width: in
 def _without_vectors(x: Objects, starts: np.ndarray, width: int) -> Objects:
     """Return x without each run of vectors."""
     n = len(x.values)
-    left = [np.r_[0:start, start + width : n] for start in starts]
-    kept = np.concatenate([places[places < n] for places in left])
-    offsets = np.cumsum([0, *map(len, left)])
-    weights = None if x.weights is None else x.weights[kept]
-    return Objects(x.kind, x.values[kept], offsets, None, None, weights)
+    rows = [np.r_[0:start, start + width : n] for start in starts]
+    indices, offsets = np.concatenate(rows), np.cumsum([0, *map(len, rows)])
+    weights = None if x.weights is None else x.weights[indices]
+    return Objects(x.kind, x.values[indices], offsets, None, None, weights)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where in a series the windows of a model are found."""
+"""Positions of a model's windows in a series."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from d2ke.objects.container import Objects
 
 
 def is_slope(block: FittedBlock) -> bool:
-    """Return whether a block sees differences."""
+    """Return whether a block compares differences."""
     return difference in map(_function, block.views)
 
 
 def find_shapelets(
     block: FittedBlock, x: Objects, shares: np.ndarray
 ) -> tuple[list[range], np.ndarray] | None:
-    """Find the nearest place of every window of a block in one series.
+    """Find the nearest position of each window of a block in one series.
 
     Parameters
     ----------
     block : FittedBlock
-        Of windows.
+        A block of windows.
     x : Objects
         One series.
     shares : ndarray of shape (block.R,)
-        What each random object gives to the steps of its place.
+        Shares of the random objects, to be divided among steps.
 
     Returns
     -------
     tuple of list of range and ndarray of shape (n_steps, n_channels), or None
-        For each random object the steps of x that its values are compared with (of differences,
-        those where they begin); and the shares by the steps and channels of these places. "Rare"
-        windows share among all places that are within their thresholds, "longest" ones among those
-        of their longest run. None if a view of the block moves steps.
+        For each random object the steps of x that its values are compared with (for differences,
+        the first step of each); and the shares by steps and channels. The share of a "rare" window
+        is divided among all positions within its threshold, and of a "longest" window among its
+        longest run. None if a view of the block moves steps.
     """
     omega, functions = block.omega, list(map(_function, block.views))
     if not isinstance(omega, Shapelets) or not set(functions) <= {standardize, difference}:
@@ -45,7 +45,7 @@ def find_shapelets(
     if functions.count(difference) > 1:
         return None
     series = np.asarray(apply_views(block.views, x)[0], np.float64)
-    places = [range(0)] * len(omega)
+    positions = [range(0)] * len(omega)
     steps = np.zeros(series.shape)
     n, first = len(omega.places), 0
     for group, (length, dilation) in enumerate(zip(omega.lengths, omega.dilations, strict=True)):
@@ -77,25 +77,25 @@ def find_shapelets(
             else:
                 np.add.at(share, nearest, weights)
             for number, start in zip(numbers.tolist(), nearest.tolist(), strict=True):
-                places[kind * n + number] = range(start, start + span, step)
+                positions[kind * n + number] = range(start, start + span, step)
         covered = range(0, span, step)
         for j in covered:
             steps[j : j + len(share), channels] += (share / (len(covered) * len(channels)))[:, None]
-    if is_slope(block) and len(series) < len(x.values):  # each is of two steps
+    if is_slope(block) and len(series) < len(x.values):  # a difference is between two steps
         steps = (np.pad(steps, ((0, 1), (0, 0))) + np.pad(steps, ((1, 0), (0, 0)))) / 2
-    return places, steps
+    return positions, steps
 
 
-def values_at(block: FittedBlock, window: Shapelet, place: range, x: np.ndarray) -> np.ndarray:
-    """Return what a window of a block asks for at a place of a series, in the units of x.
+def values_at(block: FittedBlock, window: Shapelet, steps: range, x: np.ndarray) -> np.ndarray:
+    """Return the values, or differences, of a window in the units of x.
 
-    They are values, or differences; those of a shape are at the level and on the scale of x there.
+    A shape gets the level and scale of x at `steps`.
     """
     channels = list(window.channels)
     if window.normalize:
         base = np.diff(x, axis=0) if is_slope(block) and len(x) > 1 else x
-        there = base[:, channels][place]
-        return window.values * there.std(axis=0) + there.mean(axis=0)
+        local = base[:, channels][steps]
+        return window.values * local.std(axis=0) + local.mean(axis=0)
     values, slope = window.values.astype(np.float64), False
     for view in reversed(block.views):
         name, moments = view_name(view)
@@ -109,11 +109,11 @@ def values_at(block: FittedBlock, window: Shapelet, place: range, x: np.ndarray)
 
 
 def _longest_runs(within: np.ndarray) -> np.ndarray:
-    """Return the places of the first longest run of true values in each row, as such values."""
-    places = np.arange(within.shape[1])
-    lengths = places - np.maximum.accumulate(np.where(within, -1, places), axis=1)
+    """Return a mask of the first longest run of true values in each row."""
+    positions = np.arange(within.shape[1])
+    lengths = positions - np.maximum.accumulate(np.where(within, -1, positions), axis=1)
     last = lengths.argmax(axis=1)[:, None]
-    return (places <= last) & (places > last - lengths.max(axis=1, keepdims=True))
+    return (positions <= last) & (positions > last - lengths.max(axis=1, keepdims=True))
 
 
 def _function(view: object) -> object:
@@ -123,7 +123,7 @@ def _function(view: object) -> object:
 def _profiles(
     x: np.ndarray, windows: np.ndarray, length: int, dilation: int, limits: np.ndarray | None
 ) -> np.ndarray:
-    """Return the mean squared distances of windows to all places, shape (n_windows, n_places)."""
+    """Return mean squared distances of windows to all positions, (n_windows, n_positions)."""
     span = (length - 1) * dilation + 1
     if len(x) < span:
         at = np.linspace(0, len(x) - 1, length)

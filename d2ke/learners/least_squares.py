@@ -28,7 +28,7 @@ def train_least_squares(
     *,
     n_threads: int | None = None,
 ) -> LinearModel:
-    """Train a linear classifier by least squares: each class against the rest, in closed form.
+    """Train a linear one-vs-rest classifier by least squares, in closed form.
 
     For every class it minimises |w|^2 / 2 + C sum_i (s_i - b - w.z_i)^2 with s_i = 1 for the rows
     of the class and -1 for all others. The offset b has no penalty, so shifted
@@ -40,9 +40,9 @@ def train_least_squares(
     y : sequence of length n
         Class labels of any one type, as for `train`.
     Z : array_like or FeatureFile, shape (n, n_features)
-        Feature vectors, float64 or float32. Those of `io.open_features` are read block by block.
-        Products are computed in float64, or in float32 for very many of them if C is not too
-        large; their sums are float64.
+        Feature vectors, float64 or float32. A FeatureFile of `io.open_features` is read block by
+        block. Products are computed in float64, or in float32 if there are very many and C is not
+        too large; their sums are float64.
     C : float, default 1.0
         Weight of the losses, above 0.
     n_threads : int, optional

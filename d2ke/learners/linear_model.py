@@ -46,8 +46,7 @@ class LinearModel:
         What minimised the loss: "liblinear"; "block", the Newton method of ``solver="block"``;
         or "ridge", the linear equations of the squared loss.
     feature_names : tuple of str, or None
-        The columns of the frame that it was trained on; those of a frame to predict are matched by
-        name.
+        The columns of the training frame; columns of a frame to predict are matched by name.
 
     Examples
     --------
@@ -117,11 +116,11 @@ def predict(
         The true labels (or targets), for the accuracy only; None if they are not known. Labels
         that the model has never seen count as wrongly predicted.
     Z : array_like, scipy sparse or FeatureFile, shape (n, n_features)
-        Feature vectors; those of `io.open_features` are read block by block.
+        Feature vectors; a FeatureFile of `io.open_features` is read block by block.
     model : LinearModel
         What `train` or `load_model` returned.
     probability : bool, default False
-        Return class probabilities in place of decision values; logistic solvers (0, 6, 7) only.
+        Return class probabilities instead of decision values; logistic solvers (0, 6, 7) only.
 
     Returns
     -------

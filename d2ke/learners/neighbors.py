@@ -106,10 +106,10 @@ def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:
     bound = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     closer = distances < bound
     tied = distances == bound
-    # The first columns at the k-th distance fill the places left.
-    places = k - closer.sum(axis=1, keepdims=True)
-    chosen = closer | (tied & (np.cumsum(tied, axis=1, dtype=np.int32) <= places))
-    columns = np.nonzero(chosen)[1].reshape(-1, k)
+    # The first columns at the k-th distance complete the k nearest.
+    n_tied = k - closer.sum(axis=1, keepdims=True)
+    is_nearest = closer | (tied & (np.cumsum(tied, axis=1, dtype=np.int32) <= n_tied))
+    columns = np.nonzero(is_nearest)[1].reshape(-1, k)
     order = np.argsort(np.take_along_axis(distances, columns, axis=1), axis=1, kind="stable")
     return np.take_along_axis(columns, order, axis=1)
 
@@ -117,13 +117,12 @@ def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:
 def vote(nearest: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the winning class of each row of neighbours' classes, sorted by distance."""
     row = np.arange(len(nearest))[:, None]
-    of_each = votes(nearest, n_classes)[row, nearest]
-    first_best = of_each.argmax(axis=1)
+    first_best = votes(nearest, n_classes)[row, nearest].argmax(axis=1)
     return nearest[row[:, 0], first_best]
 
 
 def votes(nearest: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return how many neighbours of each class each row has."""
+    """Return the number of neighbours of each class for each row."""
     cells = np.arange(len(nearest))[:, None] * n_classes + nearest
     votes = np.bincount(cells.ravel(), minlength=len(nearest) * n_classes)
     return votes.reshape(-1, n_classes)

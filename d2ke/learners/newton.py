@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All one-vs-rest problems of the squared hinge loss at once: a truncated Newton method on blocks.
 
-The objective of each problem is that of LIBLINEAR's solver 2,
+Each problem has the objective of LIBLINEAR's solver 2,
 f(w) = |w|^2 / 2 + sum_i C_i max(0, 1 - s_i w.z_i)^2 with s_i = +-1. One product of
 the features with a block of k vectors serves k problems, and reads the features once.
 """
@@ -40,7 +40,7 @@ def block_newton(
     Parameters
     ----------
     Z : ndarray of float64 or float32, shape (n, R)
-        Features. Products are computed in their type, sums of them in float64.
+        Features. Products are computed in their type, and added in float64.
     signs : ndarray of float64, shape (n, k)
         1 for the positive side of a problem, -1 for the negative one, 0 for rows
         outside it.

@@ -2,14 +2,14 @@
 """Ridge regression from sums of products: any number of rows, every penalty at once.
 
 The weights W and the offsets b minimise |W|^2 / 2 + C sum_i v_i |t_i - W z_i - b|^2; offsets have
-no penalty. The row weights v_i are 1 by default, and a row of weight 2 is two rows.
-`RidgeSums` adds the products of features and targets block by block, and blocks that were added
-elsewhere are merged, in any order. One eigendecomposition of the sums gives the weights of every
-penalty C, and what each row needs for its prediction by the model of all other rows.
+no penalty. The row weights v_i are 1 by default, and a row of weight 2 equals two rows.
+`RidgeSums` adds the products of features and targets block by block; sums of several processes are
+merged in any order. One eigendecomposition of the sums gives the weights for every penalty C, and
+the leave-one-out prediction of each row.
 
-Rounding of float32 products changes decisions and left-out predictions, as root mean squares and
-relative to those of the centred targets, by at most 2^-22 = 2.4e-7 times the condition number of
-products + 1 / (2 C).
+Rounding of float32 products changes decisions and left-out predictions by at most 2^-22 = 2.4e-7
+times the condition number of products + 1 / (2 C) (root mean square, relative to the centred
+targets).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from d2ke._base.rounding import rank_rounding
 #     weights W' = basis shrinkage projected,    decision_i = p_i' shrinkage projected.
 #
 # If rows are fewer than features, the same follows from sqrt(V) Z Z' sqrt(V) =
-# U diag(eigenvalues) U', with Z' sqrt(V) U / sqrt(eigenvalues) in the place of the basis. The hat
-# matrix, and the prediction by the model without row i, are
+# U diag(eigenvalues) U', with the basis Z' sqrt(V) U / sqrt(eigenvalues). The hat matrix, and the
+# prediction by the model without row i, are
 #
 #     H_ij = 1 / n + p_i' shrinkage p_j,    t_i - (t_i - decision_i) / (1 - v_i H_ii).
 
 # Indices of rows, sorted, and of features that are left out with them.
-Removed = tuple[np.ndarray, np.ndarray]
+Exclusions = tuple[np.ndarray, np.ndarray]
 
 _STRIP = 256  # columns of one product
 _SUMS = ("products", "features", "targets", "crossed")
@@ -55,7 +55,7 @@ def product_type(n: int, R: int) -> np.dtype[Any]:
 def class_indicators(codes: np.ndarray, n_classes: int, dtype: Any = np.float64) -> Any:
     """Return targets of a classification, sparse: 1 in the column of each row's class.
 
-    With two classes only the second one has a column.
+    Two classes have one column, of the second class.
     """
     n_columns = n_classes if n_classes > 2 else 1
     columns = codes if n_classes > 2 else codes - 1
@@ -68,18 +68,18 @@ def class_indicators(codes: np.ndarray, n_classes: int, dtype: Any = np.float64)
 class RidgeSums:
     """Sums of products of features and targets over rows.
 
-    Features are shifted by `centre` and divided by `divisor` before the products, so that little is
-    lost to rounding: both should be near the features' means and deviations. The solution does not
-    depend on them.
+    To reduce rounding, `centre` is subtracted from features, and they are divided by `divisor`,
+    before the products: both should be near the features' means and deviations. The solution does
+    not depend on them.
 
     Attributes
     ----------
     centre, divisor : ndarray of float64, shape (R,)
-        What features are shifted by and divided by.
+        Centre and divisor of the features.
     target_centre : ndarray of float64, shape (k,)
-        What targets are shifted by; 0 where they are sparse.
+        Centre of the targets; 0 if they are sparse.
     dtype : dtype
-        Of the products of a block; their sums are float64.
+        Type of the products of a block; their sums are float64.
     n : int or float
         Number of rows, or sum of their weights.
     products : ndarray of float64, shape (R, R)
@@ -175,17 +175,17 @@ class RidgeSums:
             mine = getattr(self, name)
             np.add(mine, getattr(other, name), out=mine)
 
-    def merged(self, *others: RidgeSums) -> RidgeSums:
-        """Return the sums of these rows and of others."""
+    def merged(self, *chunks: RidgeSums) -> RidgeSums:
+        """Return these sums merged with the sums of further chunks."""
         sums = self.copy()
-        for other in others:
-            sums.merge(other)
+        for chunk in chunks:
+            sums.merge(chunk)
         return sums
 
     def centred(self, divisor: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return products of centred features with each other (upper part) and with targets.
+        """Return products of centred features with each other (upper triangle) and with targets.
 
-        For features with another divisor, if one is given.
+        `divisor` replaces the divisor of the features.
         """
         factor = self.divisor / (self.divisor if divisor is None else divisor)
         shift = self.features / self.n
@@ -223,7 +223,7 @@ class Ridge:
     eigenvalues : ndarray of float64, shape (r,)
         Eigenvalues of the products.
     basis : ndarray of float64, shape (R, r), or (n, r) with `rows`
-        Eigenvectors, or what the transposed rows are multiplied with to give them.
+        Eigenvectors; with `rows`, ``rows.T @ basis`` are the eigenvectors.
     projected : ndarray of float64, shape (r, k)
         Products of the rows' coordinates in the basis with the targets.
     target_mean : ndarray of float64, shape (k,)
@@ -231,10 +231,10 @@ class Ridge:
     n : int or float
         Number of rows, or sum of their weights.
     dtype : dtype
-        Of the coordinates of rows.
+        Type of the coordinates of rows.
     rows : ndarray, shape (n, R), or None
-        The standardised rows times the roots of their weights, where they are fewer than the
-        features; or orthonormal directions that features are projected to.
+        The standardised rows times the roots of their weights, if rows are fewer than features; or
+        orthonormal directions to project features to.
 
     References
     ----------
@@ -254,13 +254,13 @@ class Ridge:
 
     @classmethod
     def of(cls, sums: RidgeSums, divisor: np.ndarray | None = None) -> Ridge:
-        """Decompose the sums, for features with another divisor if one is given."""
+        """Decompose the sums; `divisor` replaces the divisor of the features."""
         products, crossed = sums.centred(divisor)
         eigenvalues, basis = np.linalg.eigh(products, UPLO="U")
-        kept = _above_rounding(eigenvalues, sums.dtype)
-        basis = basis[:, kept]
+        retained = _above_rounding(eigenvalues, sums.dtype)
+        basis = basis[:, retained]
         return cls(
-            sums.mean, sums.divisor if divisor is None else divisor, eigenvalues[kept], basis,
+            sums.mean, sums.divisor if divisor is None else divisor, eigenvalues[retained], basis,
             basis.T @ crossed, sums.target_mean, sums.n, sums.dtype,
         )  # fmt: skip
 
@@ -289,13 +289,13 @@ class Ridge:
         T: Any,
         Cs: Any,
         row_weights: np.ndarray | None = None,
-        removed: Removed | None = None,
+        exclusions: Exclusions | None = None,
     ) -> np.ndarray:
         """Return predictions by the models of all other rows.
 
-        The models of some rows have no weights of some features: their weights are constrained to
-        0. Let E select these features, B be their rows of the basis, and M = products + penalty.
-        The constraint subtracts M^-1 E (E'M^-1 E)^-1 E'W' from the weights W', and
+        With exclusions, the weights of some features are constrained to 0 in the model of a row.
+        Let E select these features, B be their rows of the basis, and M = products + penalty. The
+        constraint subtracts M^-1 E (E'M^-1 E)^-1 E'W' from the weights W', and
         M^-1 E (E'M^-1 E)^-1 E'M^-1 from M^-1. Here E'M^-1 E = S / penalty with
         S = I - B diag(eigenvalues) shrinkage B', and A = p'M^-1 E = p' shrinkage B' for a row p,
         so that Y = penalty S^-1 A' gives decision_i - Y'E'W' and H_ii - Y'A'.
@@ -305,12 +305,12 @@ class Ridge:
         P : ndarray, shape (m, r)
             Coordinates of rows.
         T : array, shape (m, k)
-            Their targets, dense or sparse.
+            Targets of the rows, dense or sparse.
         Cs : sequence of float
             Values of C.
         row_weights : ndarray, shape (m,), optional
-            Their weights; a row is left out with all of its weight.
-        removed : pair of ndarray of int64, optional
+            Weights of the rows; a row is left out with its full weight.
+        exclusions : pair of ndarray of int64, optional
             Rows, sorted, and the indices of the features that are left out with them.
 
         Returns
@@ -326,7 +326,7 @@ class Ridge:
         duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(Cs) * k)
         H_ii = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
         decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(Cs), k)
-        for rows, B in () if removed is None else self._bases(*removed):
+        for rows, B in () if exclusions is None else self._bases(*exclusions):
             m = B.shape[1]
             S = np.tensordot(B[:, :, None] * B[:, None], self.eigenvalues[:, None] * shrinkage, 1)
             S = np.eye(m) - np.moveaxis(S, -1, 1)
@@ -350,24 +350,24 @@ class Ridge:
         T: Any,
         Cs: Any,
         row_weights: np.ndarray | None = None,
-        removed: Removed | None = None,
+        exclusions: Exclusions | None = None,
     ) -> np.ndarray:
-        """Return predictions by the model of all rows but these, which is the same for all.
+        """Return predictions of rows by the model without all these rows.
 
         With the block H of the hat matrix and the residuals r of the model of all rows, the
         residuals without these rows are (I - H)^-1 r. If rows outnumber the features q = (p, 1),
         H = Q diag(diagonal)^-1 Q' with the diagonal (eigenvalues + penalty, n), and they are
-        r + Q (diag(diagonal) - Q'Q)^-1 Q'r. Parameters and result are those of `loo`; the
-        features of `removed` are left out together, too.
+        r + Q (diag(diagonal) - Q'Q)^-1 Q'r. Parameters and result are as in `loo`; excluded
+        features are left out together, too.
         """
         P = P.astype(np.float64, copy=False)
         T = (T.toarray() if sparse.issparse(T) else T) - self.target_mean
         decision = np.empty((len(P), len(Cs), T.shape[1]))
         roots = np.ones((len(P), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
         B = None
-        if removed is not None and len(removed[1]):
-            B = self._basis_rows(removed[1])
-            if len(B) > B.shape[1]:  # B'B is what counts
+        if exclusions is not None and len(exclusions[1]):
+            B = self._basis_rows(exclusions[1])
+            if len(B) > B.shape[1]:  # the result depends on B'B only
                 B = np.asarray(np.linalg.qr(B, mode="r"))
         if len(P) > P.shape[1] + 1:
             Q = np.hstack([P, np.ones((len(P), 1))]) * roots
@@ -376,7 +376,7 @@ class Ridge:
                 diagonal, dual, left = np.append(self._penalised(C), self.n), self._dual(C), Q
                 if B is None:
                     rest = np.diag(diagonal) - gram
-                else:  # the inverse without the features of `removed` has no inverse itself
+                else:  # the inverse without the excluded features is singular
                     crossed, solved = self._removal(B, identity[:-1, :-1], C)
                     inverse = identity / diagonal
                     inverse[:-1, :-1] -= crossed @ solved
@@ -403,17 +403,17 @@ class Ridge:
     def _bases(
         self, rows: np.ndarray, columns: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield rows without as many features, and the basis rows of these, (n, m, r)."""
+        """Yield rows that exclude equally many features, and basis rows of these, (n, m, r)."""
         rows, first, counts = np.unique(rows, return_index=True, return_counts=True)
         for m in np.unique(counts):
             same = counts == m
             step = max(1, _PRODUCTS // (int(m) ** 2 * len(self.eigenvalues)))
             for low in range(0, int(same.sum()), step):
-                places = first[same][low : low + step, None] + np.arange(m)
-                yield rows[same][low : low + step], self._basis_rows(columns[places])
+                indices = first[same][low : low + step, None] + np.arange(m)
+                yield rows[same][low : low + step], self._basis_rows(columns[indices])
 
     def _basis_rows(self, columns: np.ndarray) -> np.ndarray:
-        """Return the rows of the basis of some features."""
+        """Return the rows of the basis for the features `columns`."""
         if self.rows is None:
             return self.basis[columns]
         rows = self.rows[:, columns.ravel()].T @ self.basis
@@ -445,10 +445,10 @@ def ridge_of_rows(
     row_weights: np.ndarray | None = None,
     decomposed: Decomposed | None = None,
 ) -> Decomposed:
-    """Decompose rows that are fewer than the features; return their coordinates too.
+    """Decompose rows that are fewer than the features; return the ridge and their coordinates.
 
-    The products of rows with each other are smaller than those of features, and have the same
-    eigenvalues. If they are `decomposed` already, the models get weights of features.
+    The n x n products of rows have the eigenvalues of the R x R products of features. If they are
+    `decomposed` already, the models get weights of features.
     """
     if row_weights is None:
         mean = F.mean(axis=0, dtype=np.float64)
@@ -467,10 +467,10 @@ def ridge_of_rows(
 def ridge_of_gram(
     products: np.ndarray, T: Any, row_weights: np.ndarray | None = None
 ) -> Decomposed:
-    """Decompose the products of centred rows with each other; return their coordinates too.
+    """Decompose the products of centred rows; return the ridge and the rows' coordinates.
 
-    Only the upper triangle of the products is read. The models have no weights of features. Rows
-    have weights above 0, and are centred with them.
+    Only the upper triangle of the products is read. The models have no weights of features. Row
+    weights are above 0, and rows are centred with them.
     """
     n: float = len(products)
     if row_weights is None:
@@ -482,8 +482,8 @@ def ridge_of_gram(
         target_mean = np.asarray(T.T @ row_weights, np.float64) / n
         products = products * (scale * scale.T)
     eigenvalues, U = np.linalg.eigh(products, UPLO="U")
-    kept = _above_rounding(eigenvalues, np.dtype(np.float64))
-    eigenvalues, U = eigenvalues[kept], U[:, kept]
+    retained = _above_rounding(eigenvalues, np.dtype(np.float64))
+    eigenvalues, U = eigenvalues[retained], U[:, retained]
     roots = np.sqrt(eigenvalues)
     if sparse.issparse(T):
         crossed = T.T @ (scale * U) - np.outer(target_mean, (scale * U).sum(axis=0))
@@ -500,7 +500,7 @@ def ridge_of_gram(
 def orthonormal(Z: np.ndarray, n_threads: int | None = None) -> np.ndarray:
     """Return an orthonormal basis of the span of rows, float32 of shape (rank, R).
 
-    By Cholesky factors with pivots of the products of the rows with each other.
+    It comes from Cholesky factors with pivots of the products of the rows.
     """
     products = square(Z.T.__getitem__, Z.shape[1], n_threads)
     tolerance = 1e-6 * float(products.diagonal().max())  # features are float32
@@ -513,9 +513,9 @@ def orthonormal(Z: np.ndarray, n_threads: int | None = None) -> np.ndarray:
 def decompose(
     F: np.ndarray, T: Any, divisor: np.ndarray, n_threads: int | None = None
 ) -> tuple[Ridge, np.ndarray]:
-    """Decompose rows in memory, by rows or by features, and return their coordinates too.
+    """Decompose rows in memory, in float64; return the ridge and the rows' coordinates.
 
-    By whichever are fewer, in float64.
+    The products are between rows or between features, whichever are fewer.
     """
     n, R = F.shape
     if n <= R:

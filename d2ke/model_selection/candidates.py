@@ -48,7 +48,7 @@ def search_features(
     """Choose p(omega), R, scaling, gamma, C and the loss for features of distances.
 
     One distance matrix gives every gamma, R and scaling, and one factorisation every C and fold,
-    see `cross_validate`. Settings are compared by the squared loss; the best of them is tried with
+    see `cross_validate`. Settings are compared by the squared loss; the best setting is tried with
     the squared hinge loss too, with its C and the next smaller and larger ones.
 
     Parameters
@@ -136,13 +136,13 @@ def _best_by_both_losses(
         setting, by_cost, features, R = leader
         if problem.force_hinge or hinge_can_pay(problem.n, R):
             order = sorted(costs)
-            place = order.index(costs[int(np.argmax(by_cost))])
-            nearby = order[max(0, place - 1) : place + 2]
+            i = order.index(costs[int(np.argmax(by_cost))])
+            nearby = order[max(0, i - 1) : i + 2]
             by_cost = cross_validate_hinge(
                 features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
             )
             scores += with_costs(setting, nearby, by_cost, loss="squared_hinge")
-    # The model has a loss of the grid; all settings that were tried are reported.
+    # The model has a loss of the grid; the result reports all settings.
     best = Search.best_of([setting for setting in scores if setting[0]["loss"] in losses])
     return replace(best, tried=tuple(scores))
 
@@ -152,7 +152,7 @@ def search_vectors(
     problem: SearchProblem,
     values: Mapping[str, Sequence[Any]],
 ) -> Search:
-    """Choose among ready vectors, and C and the loss of a linear model on them.
+    """Choose among sets of vectors, and C and the loss of a linear model on them.
 
     Parameters
     ----------
@@ -192,10 +192,10 @@ def with_costs(
     parameters: Mapping[str, Any],
     costs: Sequence[float],
     accuracies: Sequence[float],
-    **others: str,
+    **extra: str,
 ) -> list[tuple[dict[str, Any], float]]:
-    """Return the settings that differ in C, each with its accuracy."""
+    """Return the setting of each C with its accuracy."""
     return [
-        ({**parameters, "C": C, **others}, accuracy)
+        ({**parameters, "C": C, **extra}, accuracy)
         for C, accuracy in zip(costs, accuracies, strict=True)
     ]

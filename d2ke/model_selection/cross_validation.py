@@ -22,10 +22,10 @@ def cross_validate(
 ) -> list[float]:
     """Cross-validate linear one-vs-rest classifiers with the squared loss, for every C at once.
 
-    The loss is the squared one, |w|^2 / 2 + C sum (y_i - b - w.z_i)^2 with y = +-1 and a free
-    offset b: what LIBLINEAR's squared hinge is for points inside the margin, so that its C carries
-    over. The predictions for a fold that was left out follow from the fit to all rows, see
-    `Ridge.loo_together`; one eigendecomposition serves all C and folds.
+    The objective is |w|^2 / 2 + C sum (y_i - b - w.z_i)^2 with y = +-1 and a free offset b. For
+    points inside the margin it equals LIBLINEAR's squared hinge, so that C carries over. The
+    predictions for a left-out fold follow from the fit to all rows, see `Ridge.loo_together`; one
+    eigendecomposition serves all C and folds.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def cross_validate(
 
 
 def count_correct(decision: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return how many rows are classified correctly for each C, from indicators of classes.
+    """Return the number of correctly classified rows for each C, from indicators of classes.
 
-    With two classes only the second one has decision values, shape (m, n_costs, 1).
+    Two classes have the decision values of the second class, shape (m, n_costs, 1).
     """
     # Rounded, so that ties up to rounding go to the first class.
     decision = np.round(decision, 9)
@@ -76,7 +76,7 @@ def cross_validate_hinge(
 ) -> list[float]:
     """Cross-validate LIBLINEAR's squared hinge classifiers (``-s 2 -B 1``).
 
-    Each fold is left out once; the classifiers of one C start from those of the next smaller C.
+    Each fold is left out once; the classifiers of each C start from the next smaller C.
 
     Parameters
     ----------
@@ -102,11 +102,11 @@ def cross_validate_hinge(
     n_classes = int(codes.max()) + 1
     order = np.argsort(costs, kind="stable")
     if F.shape[1] > F.shape[0]:
-        F = compress(F, n_threads=n_threads)[0]
+        F = compress(F, n_threads)
     names = np.unique(folds)
     n_correct = np.zeros(len(costs), dtype=np.int64)
     # The problems of several folds form one block; each leaves out the rows of its fold.
-    # The bytes that `block_newton` takes for each problem: of each row, and of each weight.
+    # `block_newton` takes 112 bytes for each row, and 320 for each weight, of a problem.
     step = max(1, _TOGETHER // ((112 * len(codes) + 320) * n_classes))
     for group in (names[low : low + step] for low in range(0, len(names), step)):
         signs = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)

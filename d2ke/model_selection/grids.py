@@ -62,7 +62,7 @@ def merged_grid(
                 "grid", f"has {name!r}, unknown for method {method!r}; known: {', '.join(names)}"
             )
         two_integers = len(values) == 2 and all(type(value) is int for value in values)
-        # Single values of these may be ranges (low, high).
+        # A value of these parameters may be a range (low, high).
         if name in ("length", "size") and isinstance(values, tuple) and two_integers:
             raise ArgumentError(
                 f"grid[{name!r}]",

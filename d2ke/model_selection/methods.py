@@ -63,11 +63,11 @@ def search_gram(
     codes, folds = problem.codes, problem.folds
     splits = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in set(folds)]
 
-    def count_correct(K: np.ndarray, C: float, kept: np.ndarray, out: np.ndarray) -> int:
-        if np.ptp(codes[kept]) == 0:  # the other class is in the left-out fold only
-            return int((codes[out] == codes[kept[0]]).sum())
-        model = svmtrain(codes[kept], K[np.ix_(kept, kept)], f"-t 4 -c {C} -q")
-        return int((svmpredict(None, K[np.ix_(out, kept)], model)[0] == codes[out]).sum())
+    def count_correct(K: np.ndarray, C: float, train: np.ndarray, test: np.ndarray) -> int:
+        if np.ptp(codes[train]) == 0:  # the other class is in the left-out fold only
+            return int((codes[test] == codes[train[0]]).sum())
+        model = svmtrain(codes[train], K[np.ix_(train, train)], f"-t 4 -c {C} -q")
+        return int((svmpredict(None, K[np.ix_(test, train)], model)[0] == codes[test]).sum())
 
     scores = []
     with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
@@ -110,10 +110,10 @@ def search_neighbors(D: np.ndarray, problem: SearchProblem, ks: Sequence[int]) -
     ks = [integer("k", k, 1, n - problem.largest_fold) for k in ks]
     n_correct = np.zeros(len(ks), dtype=np.int64)
     for rows in arrays.row_blocks((n, n)):
-        # Objects at an infinite distance are still nearer than the own fold, which has no vote.
-        others = np.minimum(D[rows], np.finfo(np.float64).max)
-        others[folds[rows, None] == folds] = np.inf
-        nearest = codes[nearest_columns(others, max(ks, default=1))]
+        # The object's own fold has no vote: it must be farther than objects at infinite distance.
+        distances = np.minimum(D[rows], np.finfo(np.float64).max)
+        distances[folds[rows, None] == folds] = np.inf
+        nearest = codes[nearest_columns(distances, max(ks, default=1))]
         for i, k in enumerate(ks):
             n_correct[i] += int((vote(nearest[:, :k], problem.n_classes) == codes[rows]).sum())
     shares = (n_correct / n).tolist()
@@ -135,7 +135,7 @@ def _led(call: SearchCall) -> Search:
 
 
 def _dsk(kind: str, call: SearchCall) -> Search:
-    """Search over kernels, relative values being in units of the median distance."""
+    """Search over kernels; relative values are in units of the median distance."""
     D, grid = call.among(infinite=kind == "rbf"), call.grid
     median = median_unit(D) if "gamma_scale" in grid or "C_scale" in grid else 1.0
     kernels: list[tuple[dict[str, float], float]]  # each with the unit of its values of C
@@ -152,12 +152,12 @@ def _dsk(kind: str, call: SearchCall) -> Search:
 
 
 class SearchMethod(NamedTuple):
-    """One row of the table.
+    """A row of the table of methods.
 
     Attributes
     ----------
     grid : mapping of str to tuple
-        The values that are searched by default.
+        The default values of each parameter.
     run : callable
         ``run(call)`` returns the search.
     random_objects : bool
@@ -177,7 +177,7 @@ def _at_most_n(values: tuple[int, ...], problem: SearchProblem) -> tuple[int, ..
     return tuple(min(value, problem.n) for value in values)
 
 
-def _at_most_kept(values: tuple[int, ...], problem: SearchProblem) -> tuple[int, ...]:
+def _at_most_fit(values: tuple[int, ...], problem: SearchProblem) -> tuple[int, ...]:
     return tuple(value for value in values if value <= problem.n - problem.largest_fold)
 
 
@@ -187,7 +187,7 @@ LED_SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
 METHODS = {
     "d2ke": SearchMethod(FEATURE_VALUES, search_omegas, random_objects=True),
     "rsm": SearchMethod(FEATURE_VALUES, search_omegas, True, {"R": _at_most_n}),
-    "knn": SearchMethod({"k": (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)}, _knn, adapt={"k": _at_most_kept}),
+    "knn": SearchMethod({"k": (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)}, _knn, adapt={"k": _at_most_fit}),
     "dsk_rbf": SearchMethod(
         {"gamma_scale": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0), "C": _MACHINE_COSTS},
         partial(_dsk, "rbf"),

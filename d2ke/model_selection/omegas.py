@@ -55,7 +55,7 @@ class SearchCall:
     def among(self, *, copies: int = 6, infinite: bool = False) -> np.ndarray:
         """Return the distances among the training objects, computed or given.
 
-        They are refused if so many matrices of their size do not fit into memory.
+        They are refused if `copies` matrices of their size do not fit into memory.
         """
         n = self.problem.n
         check_fits(
@@ -75,13 +75,13 @@ Omega = tuple[dict[str, Any], Callable[[], Any]]
 def search_omegas(call: SearchCall) -> Search:
     """Search over the p(omega) of a call, with features of the distances to their objects.
 
-    Precomputed distances are those of the only p(omega).
+    Precomputed distances belong to a single p(omega).
     """
     n, R = call.problem.n, max(call.grid["R"])
     if call.within is not None:
         return search_features([({}, call.within)], call.problem, call.grid)
     omegas = _training_objects(call) if call.method == "rsm" else _sampled(call)
-    # Those of this p(omega) and of the best one, features, and their coordinates.
+    # Distances to this p(omega) and to the best one, features, and their coordinates.
     check_fits(
         8 * n * R * (min(len(omegas), 2) + 2),
         f"the search for {R} features of {n} objects",
@@ -182,11 +182,10 @@ def given_distances(
     D = arrays.matrix("within", within, infinite=infinite)
     D = D if D.dtype in (np.float32, np.float64) else D.astype(np.float64)
     if D.shape != (n, n_columns or D.shape[1]):
-        others = "among" if n_columns else "of"
         raise ArgumentError(
             "within",
-            f"must hold the distances {others} {n} objects, as many as y has labels; its "
-            f"shape is {D.shape}",
+            f"must hold the distances {'among' if n_columns else 'of'} {n} objects, as many as y "
+            f"has labels; its shape is {D.shape}",
         )
     arrays.check_rows_of_distances("within", D)
     return D

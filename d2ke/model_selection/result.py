@@ -29,7 +29,7 @@ _FORMAT = "d2ke search"
 
 @dataclass(frozen=True)
 class Search:
-    """The settings that a search tried, and the one that it chose.
+    """The settings of a search and their accuracies, and the best setting.
 
     Attributes
     ----------
@@ -58,21 +58,21 @@ class Search:
     info: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def best_of(cls, tried: Sequence[tuple[dict[str, Any], float]]) -> Search:
-        """Choose the most accurate setting; among equals the earliest."""
-        if not tried:
+    def best_of(cls, scores: Sequence[tuple[dict[str, Any], float]]) -> Search:
+        """Return the search with these settings and accuracies; the first of equals is best."""
+        if not scores:
             raise ValueError(
                 "candidates (or a grid of values) is empty: there is nothing to choose from"
             )
-        parameters, accuracy = max(tried, key=itemgetter(1))
-        return cls(parameters, accuracy, tuple(tried))
+        parameters, accuracy = max(scores, key=itemgetter(1))
+        return cls(parameters, accuracy, tuple(scores))
 
     def __str__(self) -> str:
         method = f"{self.info['method']}: " if "method" in self.info else ""
         lines = [f"{method}{self.accuracy:.2f} % in cross-validation with {show(self.parameters)}"]
-        leading = sorted(self.tried, key=itemgetter(1), reverse=True)
-        tried = [f"{accuracy:9.2f} %  {show(values)}" for values, accuracy in leading]
-        return "\n".join([*lines, *first_lines(tried, 5)])
+        ranked = sorted(self.tried, key=itemgetter(1), reverse=True)
+        settings = [f"{accuracy:9.2f} %  {show(values)}" for values, accuracy in ranked]
+        return "\n".join([*lines, *first_lines(settings, 5)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -80,7 +80,7 @@ class Search:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a JSON file, which `load_search` reads, and MATLAB's `jsondecode`.
 
-        Its field ``CRC`` is the CRC-32 of the other values, by which `load_search` finds damage.
+        The field ``CRC`` is the CRC-32 of all other fields, by which `load_search` finds damage.
         An existing file is replaced when the new one is complete.
         """
         path = file_path("path", path)

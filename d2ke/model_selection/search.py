@@ -70,8 +70,8 @@ def search(
         Values to try, in all combinations. Other parameters have defaults. For a parameter that is
         a range, each value is a range: ``{"length": [(2, 20), (2, 50)]}``.
 
-        - ``"d2ke"``: the sampler's parameters, such as ``length`` and ``sigma``, and those of
-          ``"rsm"``
+        - ``"d2ke"``: the sampler's parameters, such as ``length`` and ``sigma``, and all parameters
+          of ``"rsm"``
         - ``"rsm"``: ``R``; ``scaling`` ("standard": every feature gets mean 0 and the same
           deviation; "center": mean 0; "none"), fitted on the training objects; ``gamma``; ``C``;
           ``loss`` of the model ("squared", "squared_hinge": see `train_classifier`)
@@ -152,7 +152,7 @@ def search(
     if needed and not plain and not isinstance(distance, LowLevelCallable):
         check_parameters(find_distance(distance), params)
     defaults, takes_any = row.grid, method == "d2ke"
-    chosen = set(grid) if isinstance(grid, Mapping) else set()  # `merged_grid` refuses others
+    user_names = set(grid) if isinstance(grid, Mapping) else set()  # `merged_grid` checks grid
     if within is None:
         X = X if plain else as_objects("X", X)
         if len(codes) != len(X):
@@ -160,12 +160,12 @@ def search(
     elif row.random_objects:
         within = given_distances(within, len(codes))
         defaults, takes_any = {**defaults, "R": (within.shape[1],)}, False
-        chosen.add("R")
+        user_names.add("R")
     values = merged_grid(method, defaults, grid, takes_any)
     n_folds, seed = integer("n_folds", n_folds, 2, len(codes)), integer("seed", seed, 0)
-    problem = SearchProblem(codes, n_folds, seed, thread_count(n_threads), "loss" in chosen)
+    problem = SearchProblem(codes, n_folds, seed, thread_count(n_threads), "loss" in user_names)
     for name, adapt in row.adapt.items():
-        if name not in chosen:
+        if name not in user_names:
             values[name] = adapt(values[name], problem)
     call = SearchCall(method, X, problem, values, distance, params, sampler, within, progress)
     started = time.perf_counter()

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Blocks of features: the protocol, and fitting them; `feature_map` applies them.
 
-A block has a name, a `family`, `R` features, perhaps a `column` of records that it sees,
+A block has a name, a `family`, `R` features, perhaps a `column` of records,
 ``fit(sample, seed)``, which returns a fitted block, and ``resized(R)``. A fitted block is a
-`FittedFeatures`: ``features(X, n_threads, rows)`` returns the features of objects, ``describe()`` a
-few words about them. A block that needs no fitting is its own fitted block.
+`FittedFeatures`: ``features(X, n_threads, rows)`` returns the features of objects, and
+``describe()`` a short description. A block that needs no fitting is its own fitted block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -22,18 +21,18 @@ from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke.models.labels import Labels
 from d2ke.objects.container import Objects
-from d2ke.objects.records import Column
+from d2ke.objects.records import Column, Records
 
-# Random objects, gammas, divisors and kernel weights come from one sample of so many rows, which
-# the seed and the number of objects determine: it is the same wherever the objects are.
+# Random objects, gammas, divisors and kernel weights are estimated from one sample of at most this
+# many rows, which depends on the seed and the number of objects only, not on their container.
 SAMPLE = 4096
-LARGEST = 2048  # rows or features, whichever are fewer, of an eigendecomposition: two seconds
+LARGEST = 2048  # min(rows, features) of an eigendecomposition, which takes two seconds
 
 
 class CopyGroups(NamedTuple):
-    """Codes of n objects' groups, and whether most of them have near-copies, so that these decide.
+    """Group codes of n objects. If most objects have near-copies, the groups decide.
 
-    Groups that decide are left out together wherever something is chosen or measured.
+    Groups that decide are left out together in every choice and score.
     """
 
     codes: np.ndarray
@@ -47,18 +46,18 @@ class Sample:
     Attributes
     ----------
     objects : Objects, Records or list
-        The objects; for a block that sees a column of records, the entries of that column.
+        The objects; for a block of a column of records, the entries of the column.
     rows : ndarray of int64
-        Their rows among all training objects, sorted.
+        Rows of the objects among all training objects, sorted.
     labels : Labels
-        Their labels, for supervised blocks.
+        Labels of the objects, for supervised blocks.
     n_threads : int or None
         Threads to use.
     progress : bool or None
         As for `d2ke_train`.
     near_copies : CopyGroups or None
-        Their near-copies, if some were looked for and found. Those that decide are the groups of
-        the labels, too.
+        Near-copies in the sample, if any were searched for and found. If they decide, `labels`
+        has the same groups.
     """
 
     objects: Any
@@ -68,8 +67,8 @@ class Sample:
     progress: bool | None = False
     near_copies: CopyGroups | None = None
 
-    def of_column(self, name: str) -> Sample:
-        """Return the entries of a column of records; of objects of one kind, named "", itself."""
+    def column_entries(self, name: str) -> Sample:
+        """Return the entries of a column of records; itself for "", objects of one kind."""
         if not name:
             return self
         column = self.objects[name]
@@ -90,7 +89,7 @@ class AnyBlock(Protocol):
 
     @property
     def column(self) -> str:
-        """The column of records that it sees; empty for objects of one kind."""
+        """Its column of records; empty for objects of one kind."""
 
     @property
     def R(self) -> int:
@@ -98,7 +97,7 @@ class AnyBlock(Protocol):
 
     @property
     def first(self) -> int:
-        """Number of features that training begins with; 0 for all R."""
+        """Number of features in the first pass of training; 0 for all R."""
 
     @property
     def supervised(self) -> bool:
@@ -106,20 +105,20 @@ class AnyBlock(Protocol):
 
     @property
     def sample_size(self) -> int:
-        """Size of a sample of its own that it is fitted to; 0 for the sample of all blocks."""
+        """Size of the block's own sample; 0 for the sample of all blocks."""
 
     def fit(self, sample: Sample, seed: Any) -> FittedFeatures | None:
         """Return the fitted block; None if it has no features for this sample."""
 
     def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedFeatures | None, np.ndarray]:
-        """Fit the block; return the features of the sample too."""
+        """Return the fitted block, and the features of the sample."""
 
     def resized(self, R: int) -> AnyBlock:
         """Return the block with R features; itself if its size is fixed."""
 
 
 class UnfittedBlock:
-    """The base of blocks that are another class before they are fitted."""
+    """Base of blocks whose fitted form is another class."""
 
     first: int = 0
     supervised: ClassVar[bool] = False
@@ -137,29 +136,28 @@ class FittedFeatures:
     name : str
         For reports.
     family : str
-        Blocks of one family have one kernel weight, which training chooses.
+        Blocks of one family share a kernel weight, which training chooses.
     column : str
-        The column of records that it sees; empty for objects of one kind.
+        Its column of records; empty for objects of one kind.
     members : tuple of str
-        Names of the members, means of kernels of families, that its family is in; see `Block`. By
-        default the family is a member by itself.
+        Names of the candidate kernels that include the family; see `Block`. By default the family
+        is a candidate by itself.
     kernel_weight : float
-        Of the family; training sets it.
+        Weight of the family; training sets it.
     fill : ndarray of float32, shape (R,), or None
-        The features of a row without an entry in the column: by default the means of the others.
+        Features of a row without an entry in the column; by default the means of all entries.
     supervised : bool
         Whether features are computed from labels.
     prior : float
-        Weight of the family before training chooses one, relative to that of others.
+        Prior weight of the family, relative to other families.
     sample_size : int
-        Number of training objects of a sample of its own that the block is fitted to; 0 for the
-        sample of all blocks.
+        Size of the block's own sample; 0 for the sample of all blocks.
     kinds : int
-        Number of kinds of distances whose features are side by side, as many of each; 0 for
+        Number of kinds of distances; features of each kind are adjacent and equally many. 0 for
         features that are not functions of a distance.
     self_kernel : float
-        If products of features are a kernel, its value for an object with itself; products of
-        features of an object that is not among the random objects are smaller. Else 0.
+        If products of features are a kernel, k(x, x); for objects that are not random objects, the
+        products are smaller. Else 0.
     sd_power : float
         Features are divided by their standard deviations to this power.
     sources, hidden, own : ndarray or None
@@ -191,7 +189,7 @@ class FittedFeatures:
 
         @property
         def omega(self) -> Any:
-            """Random objects, or what else each feature is about, for explanations."""
+            """The reference of each feature, usually a random object, for explanations."""
 
     @property
     def kinds(self) -> int:
@@ -204,7 +202,7 @@ class FittedFeatures:
         return 0.0
 
     def as_new(self, F: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the features of training objects, by their numbers, as if they were new."""
+        """Return the features of the training objects `rows` as if they were new."""
         return F
 
     def fit(self, sample: Sample, seed: Any) -> FittedFeatures | None:
@@ -212,11 +210,11 @@ class FittedFeatures:
         return self
 
     def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedFeatures | None, np.ndarray]:
-        """Fit the block; return the features of the sample too."""
-        ready = self.fit(sample, seed)
-        if ready is None:
+        """Return the fitted block, and the features of the sample."""
+        fitted = self.fit(sample, seed)
+        if fitted is None:
             return None, np.empty((len(sample.rows), 0), np.float32)
-        return ready, ready.features(sample.objects, sample.n_threads, sample.rows)
+        return fitted, fitted.features(sample.objects, sample.n_threads, sample.rows)
 
     def resized(self, R: int) -> FittedFeatures:
         """Return itself: its size is fixed."""
@@ -227,34 +225,34 @@ class FittedFeatures:
     ) -> np.ndarray:
         """Return the features of objects, float32 of shape (n, R).
 
-        With `rows`, X are the training objects of these rows, in rising order.
+        With `rows`, in rising order, X are these training objects.
         """
         raise NotImplementedError
 
     def describe(self) -> str:
-        """Return a few words about the features, for reports."""
+        """Return a short description of the features, for reports."""
         return type(self).__name__.lower()
 
     def warn_of_unseen(self, column: Column) -> None:
-        """Warn of entries of a column that no training row has, if features need that."""
+        """Warn of entries of a column that occur in no training row, if features depend on it."""
 
     def check(self, n_channels: int) -> None:
-        """Refuse arrays of a file that do not fit together, which kernels would leave.
+        """Refuse inconsistent arrays of a file, for objects of `n_channels` channels.
 
-        `n_channels` are those of the objects.
+        Compiled kernels would read beyond their ends.
         """
 
 
 class FeatureBlock(FittedFeatures):
-    """The base of blocks of features that are about no random objects.
+    """Base of blocks of features without random objects.
 
-    A subclass, a frozen dataclass with `R` and `features`, is a block of `d2ke_train`. If it needs
-    to see training objects, its ``fit(sample, seed)`` returns a copy with what it learned.
+    A subclass, a frozen dataclass with `R` and `features`, is a block of `d2ke_train`. If it learns
+    from training objects, its ``fit(sample, seed)`` returns a fitted copy.
     """
 
     @property
     def omega(self) -> list[str]:
-        """What each feature is about, for explanations."""
+        """Names of the features, for explanations."""
         return feature_names([self])
 
 
@@ -277,9 +275,9 @@ def check_blocks(blocks: Any) -> None:
 def fit_fixed(
     blocks: Sequence[AnyBlock], sample: Sample, block_samples: Mapping[int, Sample], entropy: Any
 ) -> tuple[AnyBlock, ...]:
-    """Return the blocks; those of a fixed size are fitted, the others when sizes are chosen.
+    """Return the blocks, fitted if their size is fixed.
 
-    Blocks with a `sample_size` are fitted to the sample of that size, if there is one.
+    `block_samples` maps each `sample_size` to its sample; `sample` is the default.
     """
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
     fitted: list[AnyBlock] = []
@@ -287,10 +285,10 @@ def fit_fixed(
         if block.resized(block.R) is not block:
             fitted.append(block)
             continue
-        seen = block_samples.get(block.sample_size, sample)
-        ready = block.fit(seen.of_column(block.column), seed)
-        if ready is not None:
-            fitted.append(ready)
+        block_sample = block_samples.get(block.sample_size, sample)
+        fixed = block.fit(block_sample.column_entries(block.column), seed)
+        if fixed is not None:
+            fitted.append(fixed)
     return tuple(fitted)
 
 
@@ -300,39 +298,40 @@ def fit_blocks(
     entropy: Any,
     families: Collection[str] | None = None,
 ) -> tuple[tuple[FittedFeatures, ...], np.ndarray]:
-    """Fit all blocks to a sample; return them, and the features of the sample side by side.
+    """Fit blocks to a sample; return them, and the features of the sample side by side.
 
-    With `families`, only blocks of these. The seed of a block depends on its place among all.
+    `families` are the families to fit, by default all. The seed of a block depends on its index
+    among all blocks.
     """
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
-    chosen = [
+    seeded = [
         (block, seed)
         for block, seed in zip(blocks, seeds, strict=True)
         if families is None or block.family in families
     ]
-    R, n = sum(block.R for block, _ in chosen), len(sample.objects)
+    R, n = sum(block.R for block, _ in seeded), len(sample.objects)
     check_fits(4 * n * R, f"{R} features of {n} objects", "take a smaller R")
     F = np.empty((n, R), np.float32)
     fitted, first = [], 0
-    for block, seed in stages(chosen, "blocks", sample.progress):
-        ready, features = block.fit_features(sample.of_column(block.column), seed)
-        if ready is None or not ready.R:
+    for block, seed in stages(seeded, "blocks", sample.progress):
+        new, features = block.fit_features(sample.column_entries(block.column), seed)
+        if new is None or not new.R:
             continue
         if block.column:
-            if ready.fill is None:
+            if new.fill is None:
                 means = features.mean(axis=0, dtype=np.float64)
-                ready = replace(ready, fill=means.astype(np.float32))
-            features = spread(features, sample.objects[block.column], ready.fill)
-        F[:, first : first + ready.R] = features
-        first += ready.R
-        fitted.append(ready)
+                new = replace(new, fill=means.astype(np.float32))
+            features = spread(features, sample.objects[block.column], new.fill)
+        F[:, first : first + new.R] = features
+        first += new.R
+        fitted.append(new)
     if not fitted:
         raise ArgumentError("blocks", "have no random objects: their samplers drew none")
     return tuple(fitted), np.ascontiguousarray(F[:, :first])  # samplers may draw fewer objects
 
 
 def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.ndarray:
-    """Return the features of all rows of a column; `features` are those of its entries."""
+    """Spread the features of a column's entries over its rows, with `fill` where none is."""
     if not column.missing.any():
         return features
     result = np.empty((len(column), features.shape[1]), np.float32)
@@ -340,10 +339,17 @@ def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.
     return result
 
 
-def per_feature(blocks: Sequence[FittedFeatures], fact: str) -> np.ndarray:
-    """Return a fact of the block of each feature, such as its family."""
-    values = np.array(list(map(attrgetter(fact), blocks)))
-    return np.repeat(values, list(map(attrgetter("R"), blocks)))
+def per_feature(blocks: Sequence[FittedFeatures], name: str) -> np.ndarray:
+    """Return an attribute of the block of each feature, such as its family."""
+    return np.repeat([getattr(block, name) for block in blocks], [block.R for block in blocks])
+
+
+def column_slices(blocks: Sequence[FittedFeatures]) -> Iterator[tuple[FittedFeatures, slice]]:
+    """Yield each block with the slice of its columns among the features of all blocks."""
+    first = 0
+    for block in blocks:
+        yield block, slice(first, first + block.R)
+        first += block.R
 
 
 def feature_names(blocks: Sequence[FittedFeatures]) -> list[str]:
@@ -352,7 +358,7 @@ def feature_names(blocks: Sequence[FittedFeatures]) -> list[str]:
 
 
 def entropy_of(seed: Any) -> Any:
-    """Return what a seed of any kind gives to `numpy.random.SeedSequence`."""
+    """Return the entropy for `numpy.random.SeedSequence` of a seed of any type."""
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     if isinstance(seed, np.random.SeedSequence):
@@ -361,7 +367,7 @@ def entropy_of(seed: Any) -> Any:
 
 
 def sample_rows(n: int, entropy: Any, size: int | None = None) -> np.ndarray:
-    """Return the sorted rows of a sample of n objects: all of up to `SAMPLE`, or up to `size`."""
+    """Return the sorted rows of a sample of at most max(`SAMPLE`, size) of n objects."""
     size = max(SAMPLE, size or 0)
     if n <= size:
         return np.arange(n)
@@ -370,7 +376,7 @@ def sample_rows(n: int, entropy: Any, size: int | None = None) -> np.ndarray:
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
-    """Return some of the objects, packed or in a list."""
-    if isinstance(X, list):
-        return X if len(rows) == len(X) else [X[i] for i in rows.tolist()]
-    return X if isinstance(X, Objects) and len(rows) == len(X) else X[rows]
+    """Return the objects of sorted rows: X itself for all of a collection in memory."""
+    if len(rows) == len(X) and isinstance(X, (list, Objects, Records)):
+        return X
+    return [X[i] for i in rows.tolist()] if isinstance(X, list) else X[rows]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Probabilities from decision values, fitted on those of left-out training objects.
+"""Probabilities from decision values, fitted on left-out decisions of training objects.
 
-Two classes get Platt's logistic curve; three or more get a softmax with one temperature and an
+Two classes have Platt's logistic curve; three or more have a softmax with one temperature and an
 offset for each class. Both are softmax(scale * decisions + offsets).
 """
 
@@ -16,7 +16,7 @@ from scipy.special import log_softmax, softmax
 
 from d2ke.learners.linear_model import winners
 
-_ROWS, _VALUES = 20_000, 1 << 23  # left-out objects, and decision values of them for all C
+_ROWS, _VALUES = 20_000, 1 << 23  # left-out objects, and all their decision values
 
 # With left-out decisions decision_ik of object i for class k (of two classes decision_i0 = 0), its
 # weight v_i and the true class y_i, probabilities and the loss that scale >= 0 and offsets b_k
@@ -37,10 +37,7 @@ _ROWS, _VALUES = 20_000, 1 << 23  # left-out objects, and decision values of the
 
 
 def calibration_rows(n: int, n_values: int, entropy: Any) -> np.ndarray:
-    """Return the training objects, of n, whose left-out decisions it fits: a seeded sample.
-
-    Each has `n_values` of them.
-    """
+    """Return a seeded sample of n training objects, with `n_values` decision values each."""
     m = max(2, min(_ROWS, _VALUES // n_values))
     if n <= m:
         return np.arange(n)
@@ -59,11 +56,11 @@ class Calibration:
         very many classes. One column for two classes and for a regression. They are
         float32, and float64 for a regression.
     values : ndarray, shape (m,)
-        Codes of their classes, int64, or real targets, float64.
+        Class codes of the objects, int64, or real targets, float64.
     scale : float
         Factor of the decisions, >= 0; 1 over the temperature. 1 for a regression.
     offsets : ndarray of float64, shape (n_classes,)
-        Added before the softmax; those of two classes are b and -b. Empty for a regression.
+        Added before the softmax; b and -b for two classes. Empty for a regression.
     """
 
     decisions: np.ndarray = field(repr=False)
@@ -81,8 +78,8 @@ class Calibration:
     ) -> Calibration:
         """Fit scale and offsets by the log-loss of left-out decisions; see the formula above.
 
-        More than two classes have smoothed targets as if one object more were wrong, and the
-        penalty keeps classes of few objects near the others.
+        More than two classes have smoothed targets, as if one more object were wrong, and the
+        penalty keeps the offsets of small classes near 0.
         """
         rounded = decisions.astype(np.float32)
         codes, rows = values.astype(np.int64), np.arange(len(values))
@@ -106,8 +103,7 @@ class Calibration:
             slopes = wrong.sum(axis=0) + penalty * offsets
             return value / total, np.append(np.vdot(wrong, decisions), slopes) / total
 
-        # The best scale would be negative if left-out decisions are mostly wrong: then they are
-        # useless, and the bound gives scale 0.
+        # If left-out decisions are mostly wrong, the best scale is negative, and the bound gives 0.
         bounds = [(0.0, None)] + [(None, None)] * n_classes
         start = np.append(1.0, np.zeros(n_classes))
         options = {"maxiter": 200, "ftol": 1e-12, "gtol": 1e-7}
@@ -117,8 +113,8 @@ class Calibration:
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes, shape (n, n_classes).
 
-        The class of a decision stays the most probable one: where offsets would give another class
-        more, it gets as much, and the row is divided by its sum.
+        The class of the decision stays the most probable class: if offsets give another class more,
+        it gets the same probability, and the row is divided by its sum.
         """
         P = softmax(self.scale * _columns(decisions) + self.offsets, axis=1)
         rows, winner = np.arange(len(P)), winners(decisions)
@@ -150,8 +146,8 @@ class Calibration:
         Returns
         -------
         tuple of ndarray
-            For each threshold, the highest first, the share of the objects of the first class and
-            that of the second one that are above it; both go from 0 to 1.
+            For each threshold, the highest first, the fractions of the objects of the first and the
+            second class that are above it; both go from 0 to 1.
         """
         order = np.argsort(-self.decisions[:, 0], kind="stable")
         scores, positive = self.decisions[order, 0], self.values[order] == 1
@@ -172,21 +168,21 @@ class Calibration:
         return float(np.diff(false) @ (true[1:] + true[:-1]) / 2)
 
     def reliability(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return what a reliability diagram shows, for each of 15 bins of equally many objects.
+        """Return the values of a reliability diagram, for 15 bins of equally many objects.
 
-        They are sorted by the probability of the most probable class.
+        Objects are sorted by the probability of their most probable class.
 
         Returns
         -------
         tuple of ndarray
-            The mean of that probability, the share of objects of that class, and the numbers of
-            objects.
+            The mean probability, the fraction of correct predictions, and the number of objects of
+            each bin.
         """
         return reliability(self.loo, self.values)
 
     @property
     def error(self) -> float:
-        """Expected calibration error: the mean difference of both in `reliability`."""
+        """Expected calibration error: mean |probability - fraction correct| of `reliability`."""
         return calibration_error(self.loo, self.values)
 
     def __str__(self) -> str:
@@ -206,12 +202,12 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class LabelCalibration:
-    """The calibrations of several labels: of each as that of two classes, without and with it.
+    """Calibrations of several labels, each with two classes: objects without and with the label.
 
     Attributes
     ----------
     labels : tuple of Calibration
-        One for each label.
+        The calibration of each label.
     """
 
     labels: tuple[Calibration, ...] = field(repr=False)
@@ -265,7 +261,7 @@ def calibration_error(probabilities: np.ndarray, codes: np.ndarray) -> float:
 
 
 def _columns(decisions: np.ndarray) -> np.ndarray:
-    """Return a column for each class; the first of two has the decision value 0."""
+    """Return a column for each class; the first of two classes has decision values 0."""
     if decisions.shape[1] > 1:
         return decisions
     return np.hstack([np.zeros_like(decisions), decisions])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The training objects: in memory, chunk by chunk, or as a sample.
 
-Training touches its rows in two ways. It takes a sample, from which random objects, gammas,
-divisors and kernel weights are estimated, and it sums a function over chunks of all rows.
+Training takes a sample, from which it estimates random objects, gammas, divisors and kernel
+weights, and it sums functions over chunks of all rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from d2ke.models.feature_map import FeatureMap
 from d2ke.models.features import Features
 from d2ke.models.inputs import block_rows
 from d2ke.models.labels import Labels
-from d2ke.objects.container import StoredObjects, span_of
+from d2ke.objects.container import span_of
 
 MAX_KEPT = 1 << 30  # bytes of features that stay in memory
 
@@ -36,14 +36,13 @@ class Chunk:
     objects : Objects, Records, StoredObjects or list
         The objects.
     labels : Labels
-        Their labels.
+        Labels of the objects.
     first_row : int
         The row of the first object among all training objects.
     n_threads, progress
         As for `d2ke_train`.
     F : ndarray of float32, shape (n, R), or None
-        What the ridge sees of the objects, see `Features.projected`, if it stays in memory from one
-        pass to the next.
+        Inputs of the ridge, see `Features.projected`, if they stay in memory between passes.
     """
 
     objects: Any
@@ -54,14 +53,13 @@ class Chunk:
     F: np.ndarray | None = field(default=None, repr=False)
 
     def sample(self, rows: np.ndarray) -> Sample:
-        """Return some of the objects, by their rows among all."""
+        """Return the objects of some rows, numbered among all training objects."""
         indices = rows - self.first_row
-        whole = len(indices) == len(self.labels) and not isinstance(self.objects, StoredObjects)
-        objects = self.objects if whole else take(self.objects, indices)
+        objects = take(self.objects, indices)
         return Sample(objects, rows, self.labels[indices], self.n_threads, self.progress)
 
     def features(self, features: Features, title: str) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of the chunk and what the ridge sees of them, computed if it is not kept."""
+        """Yield slices of the chunk with their inputs of the ridge, from memory or computed."""
         feature_map = FeatureMap(features.blocks)
         n, step = len(self.labels), block_rows(feature_map.R)
         for start in stages(range(0, n, step), title, self.progress):
@@ -70,20 +68,20 @@ class Chunk:
                 yield rows, self.F[rows]
                 continue
             objects = span_of(self.objects, rows.start, rows.stop)
-            numbers = np.arange(rows.start, rows.stop) + self.first_row
-            F = feature_map.unscaled(objects, self.n_threads, numbers)
+            indices = np.arange(rows.start, rows.stop) + self.first_row
+            F = feature_map.unscaled(objects, self.n_threads, indices)
             yield rows, features.projected(F, self.n_threads)
 
 
 class TrainingData(Protocol):
-    """Training objects, wherever they are.
+    """Training objects in any container.
 
     Attributes
     ----------
     n : int
         Number of objects.
     labels : Labels
-        Labels of some of them, with the task of all.
+        Labels of some objects, with the task of all.
     largest_class : float
         Weight of the objects of the largest class; nan for real values.
     """
@@ -96,15 +94,15 @@ class TrainingData(Protocol):
     def largest_class(self) -> float: ...  # noqa: D102
 
     def sample(self, rows: np.ndarray) -> Sample:
-        """Return the objects of some rows, which are sorted."""
+        """Return the objects of sorted rows."""
 
     def sum(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Return the merged results of a function of each chunk."""
+        """Return the merged results of a function applied to each chunk."""
 
     def keep(self, features: Features, F: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
-        """Keep what the ridge sees of all objects in memory, if it fits; return the features.
+        """Keep the ridge's inputs of all objects in memory, if they fit; return the features.
 
-        F are those of some rows.
+        F are the features of `rows`.
         """
 
 
@@ -122,21 +120,21 @@ class InMemory(Chunk):
         return max(self.labels.counts().values(), default=float("nan"))
 
     def sum(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Return the result of a function of all objects."""
+        """Return the result of a function applied to all objects."""
         return function(self, *arguments)
 
     def keep(self, features: Features, F: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
-        """Keep what the ridge sees of all objects, if it fits; groups need it."""
-        n, R, every = self.n, F.shape[1], F
+        """Keep the ridge's inputs of all objects, if they fit; groups need them."""
+        n, R, F_all = self.n, F.shape[1], F
         if len(F) < n and 4 * n * R <= MAX_KEPT:
-            every = np.empty((n, R), np.float32)
-            every[rows] = F
-            others = np.setdiff1d(np.arange(n), rows, assume_unique=True)
+            F_all = np.empty((n, R), np.float32)
+            F_all[rows] = F
+            unsampled = np.setdiff1d(np.arange(n), rows, assume_unique=True)
             step, feature_map = block_rows(R), FeatureMap(features.blocks)
-            for start in stages(range(0, len(others), step), "features", self.progress):
-                chosen = others[start : start + step]
-                objects = take(self.objects, chosen)
-                every[chosen] = feature_map.unscaled(objects, self.n_threads, chosen)
+            for start in stages(range(0, len(unsampled), step), "features", self.progress):
+                indices = unsampled[start : start + step]
+                objects = take(self.objects, indices)
+                F_all[indices] = feature_map.unscaled(objects, self.n_threads, indices)
         elif len(F) < n:
             if self.labels.groups is None:
                 return None
@@ -145,5 +143,5 @@ class InMemory(Chunk):
                 f"needs all features in memory, at most {MAX_KEPT} bytes: {n} objects have "
                 f"R = {R} features, take fewer of either",
             )
-        self.F = features.projected(every, self.n_threads)
-        return every
+        self.F = features.projected(F_all, self.n_threads)
+        return F_all

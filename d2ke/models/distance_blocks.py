@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks of distances: features of objects seen through views, by distances to random objects."""
+"""Blocks of distances: features of objects, after views, by their distances to random objects."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Block(UnfittedBlock):
     R : int
         Number of random objects, at least 1.
     views : tuple of callables
-        Functions Objects -> Objects, applied one after another; see `d2ke.models.views`.
+        Functions Objects -> Objects, applied in order; see `d2ke.models.views`.
     parameters : mapping
-        Of the distance.
+        Parameters of the distance.
     from_omega : bool
         Whether the distance goes from omega to x, for distances that are not symmetric.
     gamma_scale : float
@@ -126,11 +126,11 @@ class Block(UnfittedBlock):
         object.__setattr__(self, "members", tuple(members))
 
     def fit(self, sample: Sample, seed: Any) -> FittedBlock:
-        """Draw the random objects from a sample; set gammas by its distances to them."""
+        """Draw random objects from a sample; set gammas by the sample's distances to them."""
         return self.fit_features(sample, seed)[0]
 
     def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedBlock, np.ndarray]:
-        """Fit the block; return the features of the sample too."""
+        """Return the fitted block, and the features of the sample."""
         X, views = sample.objects, []
         for view in self.views:
             views.append(fit_view(view, X))
@@ -163,10 +163,10 @@ class Block(UnfittedBlock):
             return block, np.empty((len(sample.rows), 0), np.float32)
         D = block.distances(X, sample.n_threads, sample.progress)
         block = block.with_gamma(D, self.gamma_scale)
-        features = block.of_distances(D, sample.n_threads)
+        features = block.features_from(D, sample.n_threads)
         if len(features) <= sample.labels.task.fewest:
-            # Deviations of so few values are near 0 by chance, and dividing by them would make
-            # predictions run away from the targets.
+            # The deviation of a few values may be near 0 by chance. Divided by it, features
+            # would give predictions far from the targets.
             block = replace(block, sd_power=0.0)
         if sources is not None:
             columns = np.flatnonzero(sources >= 0)
@@ -180,7 +180,7 @@ class Block(UnfittedBlock):
 
     def resized(self, R: int) -> Block:
         """Return the block with R random objects."""
-        block = copy(self)  # whose other fields are checked
+        block = copy(self)  # without the checks of __post_init__
         object.__setattr__(block, "R", R)
         return block
 
@@ -196,14 +196,14 @@ class FittedBlock(FittedFeatures):
     omega : Objects, Shapelets or list
         R random objects.
     gamma : ndarray of float64, shape (R,)
-        One for each of them.
+        Factor of the distance to each random object.
     sources : ndarray of int64, shape (R,), or None
         The training object that each random object is or was cut from, if its feature must be
         replaced in training; -1 for none.
     hidden : ndarray of float32, shape (R,), or None
-        The largest feature of any other training object in that column.
+        Largest feature of any other training object in the column.
     own : ndarray of float32, shape (R,), or None
-        The features of these training objects in training, see `d2ke.models.loo`.
+        Feature of the source in training, see `d2ke.models.loo`.
     """
 
     distance: str | Callable[..., float]
@@ -224,7 +224,7 @@ class FittedBlock(FittedFeatures):
         return len(self.omega.kinds) if isinstance(self.omega, Shapelets) else 1
 
     def check(self, n_channels: int) -> None:
-        """Refuse arrays of a file that do not fit together."""
+        """Refuse inconsistent arrays of a file."""
         arrays.check_array("gamma", self.gamma, np.float64, (self.R,))
         if isinstance(self.omega, Shapelets):
             self.omega.check(n_channels)
@@ -259,12 +259,12 @@ class FittedBlock(FittedFeatures):
         return np.ascontiguousarray(D.T) if self.from_omega else D
 
     def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
-        """Return the block with gammas, scale over the median distances of the training objects.
+        """Return the block with gammas, from distances D of the training objects.
 
         gamma_j = scale / middle_j, where middle_j is the median over i of d(x_i, omega_j).
         Distances of at most 1e-5 of `usual`, the median of the middle_j above 0, are rounding. If
-        middle_j is one of them, most training objects are at distance 0: middle_j is then the mean
-        over the others, or `usual`.
+        middle_j is that small, most training objects are at distance 0: middle_j is then the mean
+        of the larger distances, or `usual`.
         """
         middle = np.median(D, axis=0).astype(np.float64)
         positive = middle[middle > 0] if middle.any() else D[D > 0]
@@ -272,23 +272,23 @@ class FittedBlock(FittedFeatures):
         nothing = np.float32(1e-5 * usual)
         low = middle <= nothing
         if low.any():
-            others = D[:, low] > nothing
-            count = others.sum(axis=0)
-            sums = np.where(others, D[:, low], 0.0).sum(axis=0, dtype=np.float64)
+            is_apart = D[:, low] > nothing
+            count = is_apart.sum(axis=0)
+            sums = np.where(is_apart, D[:, low], 0.0).sum(axis=0, dtype=np.float64)
             middle[low] = np.where(count > 0, sums / np.maximum(count, 1), usual)
         return replace(self, gamma=scale / middle)
 
-    def of_distances(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
-        """Turn distances into features, in place."""
+    def features_from(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
+        """Compute features from distances, in place."""
         np.multiply(D, self.gamma, out=D, casting="same_kind")
         flat = D.reshape(1, -1)
         pairwise.exp_features(flat, flat, 1.0, 1 / np.sqrt(D.shape[1]), team_size(n_threads))
         return D
 
     def put_own(self, features: np.ndarray, rows: np.ndarray) -> None:
-        """Replace the features of training objects at themselves; `rows` are sorted.
+        """Replace the features of training objects at themselves, see `d2ke.models.loo`.
 
-        See `d2ke.models.loo`: a new object has no random object of its own.
+        `rows` are sorted.
         """
         if self.sources is None or self.own is None:
             return
@@ -301,7 +301,7 @@ class FittedBlock(FittedFeatures):
     ) -> np.ndarray:
         """Return the features of objects."""
         D = self.distances(apply_views(self.views, X), n_threads)
-        features = self.of_distances(D, n_threads)
+        features = self.features_from(D, n_threads)
         if rows is not None:
             self.put_own(features, rows)
         return features

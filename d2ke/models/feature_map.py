@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The features of new objects by a trained model: its blocks, prepared once, and their scaling.
-
-Features of training rows outside the sample are computed here, too.
-"""
+"""Features of new objects, and of training rows outside the sample, by fitted blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from d2ke._base.threads import team_size
 from d2ke._ext.pairwise import exp_features
 from d2ke.distances.columns import Columns
 from d2ke.embedding.scaling import Scaling
-from d2ke.models.blocks import FittedFeatures, spread
+from d2ke.models.blocks import FittedFeatures, column_slices, spread
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.shapelets import Shapelets
 from d2ke.models.views import View, apply_views
@@ -30,28 +27,26 @@ _FAR = 10  # times the median distance to a random object
 
 
 class FeatureMap:
-    """Scaled features of objects: those of all blocks side by side.
+    """Scaled features of objects by all blocks, side by side.
 
-    What depends on the blocks alone is prepared when the map is made, so that a call with one
-    object takes little longer than its distances.
+    The constructor prepares what depends on the blocks only, so that a call with one object takes
+    little longer than its distances.
 
     Attributes
     ----------
     blocks : tuple of fitted blocks
-        The features of one follow those of another.
+        The blocks in the order of their features.
     scaling : Scaling
-        Of all of them.
+        Means and divisors of all features.
     """
 
     def __init__(self, blocks: Sequence[FittedFeatures], scaling: Scaling | None = None):
         self.blocks = tuple(blocks)
         self.scaling = scaling or Scaling(np.zeros(0), np.zeros(0))
-        edges = np.cumsum([0, *(block.R for block in blocks)]).tolist()
-        self.R: int = edges[-1]
+        self.R = sum(block.R for block in blocks)
         self._plain: list[tuple[FittedFeatures, slice]] = []
         by_column: dict[str, list[tuple[FittedBlock, slice]]] = {}
-        for block, first in zip(blocks, edges[:-1], strict=True):
-            columns = slice(first, first + block.R)
+        for block, columns in column_slices(blocks):
             if isinstance(block, FittedBlock):
                 by_column.setdefault(block.column, []).append((block, columns))
             else:
@@ -64,7 +59,7 @@ class FeatureMap:
     def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
         """Return scaled features of checked objects, float32 of shape (len(X), R).
 
-        `rows` are those of X among the training objects, which are treated as in training.
+        With `rows`, X are these training objects, and their features as in training.
         """
         F = self.unscaled(X, n_threads, rows)
         return self.scaling.scale(F, F)
@@ -74,7 +69,7 @@ class FeatureMap:
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of checked objects and their scaled features, in bounded memory.
 
-        In the end, warn of objects that are far from all random objects.
+        Finally, warn of objects that are far from all random objects.
         """
         step, n = self.rows_at_once(X), len(X)
         n_far = dict.fromkeys(self._shared_views, 0)
@@ -103,8 +98,8 @@ class FeatureMap:
                 continue
             column, features = X[block.column], np.empty((0, block.R), np.float32)
             if len(column.rows):
-                chosen = None if rows is None else rows[column.rows]
-                features = block.features(column.values, n_threads, chosen)
+                entry_rows = None if rows is None else rows[column.rows]
+                features = block.features(column.values, n_threads, entry_rows)
             F[:, columns] = spread(features, column, block.fill)
         for name, shared in self._shared_views.items():
             if not name:
@@ -113,14 +108,14 @@ class FeatureMap:
             column = X[name]
             entries = np.empty((len(column.rows), self.R), np.float32)
             if len(entries):
-                chosen = None if rows is None else rows[column.rows]
-                shared.fill(column.values, entries, n_threads, chosen)
+                entry_rows = None if rows is None else rows[column.rows]
+                shared.fill(column.values, entries, n_threads, entry_rows)
             for block, columns in shared.members:
                 F[:, columns] = spread(entries[:, columns], column, block.fill)
         return F
 
     def rows_at_once(self, X: Any) -> int:
-        """Return how many rows of features are computed at a time."""
+        """Return the number of rows whose features are computed at a time."""
         per_row = 24 * self.R + 64  # bytes of distances, features and scaled features together
         columns = [X] if isinstance(X, (Objects, list)) else [c.values for c in X.columns.values()]
         for values in columns:
@@ -131,40 +126,40 @@ class FeatureMap:
 
 
 class _SharedViews:
-    """The blocks of distances that see the same objects.
+    """Blocks of distances of the same objects.
 
-    Blocks whose first views are the same share what these return.
+    Blocks that begin with the same views compute them once.
     """
 
     def __init__(self, members: list[tuple[FittedBlock, slice]]):
         self.members = members
         adjacent = all(a.stop == b.start for (_, a), (_, b) in pairwise(members))
-        places = [np.arange(columns.start, columns.stop) for _, columns in members]
-        self.columns: Any = np.concatenate(places)
-        if adjacent:
-            self.columns = slice(members[0][1].start, members[-1][1].stop)
+        self.columns: Any = slice(members[0][1].start, members[-1][1].stop)
+        if not adjacent:
+            self.columns = np.r_[tuple(columns for _, columns in members)]
         self.gamma = np.concatenate([block.gamma for block, _ in members])
-        self.views: list[tuple[int, View]] = []  # applied to the result of an earlier one, or to X
-        numbers: dict[Any, int] = {}
+        # Each view is applied to the result of an earlier view, by its index, or to X, 0.
+        self.views: list[tuple[int, View]] = []
+        indices: dict[Any, int] = {}
         self.steps: list[tuple[FittedBlock, slice, int, Columns | partial[np.ndarray] | None]] = []
         for block, columns in members:
-            seen = 0
+            index = 0
             for view in block.views:
-                key = seen, _view_key(view)
-                if key not in numbers:
-                    self.views.append((seen, view))
-                    numbers[key] = len(self.views)
-                seen = numbers[key]
-            self.steps.append((block, columns, seen, _prepared(block)))
+                key = index, _view_key(view)
+                if key not in indices:
+                    self.views.append((index, view))
+                    indices[key] = len(self.views)
+                index = indices[key]
+            self.steps.append((block, columns, index, _prepared(block)))
 
     def fill(self, X: Any, F: np.ndarray, n_threads: int | None, rows: np.ndarray | None) -> None:
-        """Compute the features of objects in their columns of F."""
+        """Write the features of objects to their columns of F."""
         threads, viewed = team_size(n_threads), [X]
-        for seen, view in self.views:
-            viewed.append(apply_views((view,), viewed[seen]))
+        for index, view in self.views:
+            viewed.append(apply_views((view,), viewed[index]))
         with np.errstate(over="ignore"):
-            for block, columns, seen, prepared in self.steps:
-                objects = viewed[seen]
+            for block, columns, index, prepared in self.steps:
+                objects = viewed[index]
                 if isinstance(prepared, Columns):
                     # One row of F is contiguous.
                     D = F[:, columns] if len(F) == 1 else np.empty((len(F), block.R), np.float32)
@@ -177,8 +172,8 @@ class _SharedViews:
                     F[:, columns] = D
         D = F[:, self.columns]
         if not np.isfinite(D).all():
-            for block, _, seen, _ in self.steps:
-                block.distances(viewed[seen], n_threads)  # names the block
+            for block, _, index, _ in self.steps:
+                block.distances(viewed[index], n_threads)  # the error names the block
         np.multiply(D, self.gamma, out=D, casting="same_kind")
         if not isinstance(self.columns, slice):
             F[:, self.columns] = D
@@ -190,7 +185,7 @@ class _SharedViews:
 
 
 def _prepared(block: FittedBlock) -> Columns | partial[np.ndarray] | None:
-    """Return the distances of a block with its random objects prepared, if they can be."""
+    """Return the distances to a block's prepared random objects; None if nothing is prepared."""
     if isinstance(block.omega, Shapelets):
         return partial(block.omega.distances, compiled=block.omega.compiled())
     if block.from_omega:
@@ -199,7 +194,7 @@ def _prepared(block: FittedBlock) -> Columns | partial[np.ndarray] | None:
 
 
 def _view_key(view: View) -> Any:
-    """Return a key that equal views share: the function, and its arguments by their bytes."""
+    """Return a key of a view, equal for equal functions and arguments."""
     if not isinstance(view, partial) or view.args:
         return id(view)
     arguments = []

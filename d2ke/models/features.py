@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The features of a model: random objects of a sample, their scales, weights of families."""
+"""Features of a model: random objects drawn from a sample, scales, weights of families."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from d2ke.models.blocks import (
     AnyBlock,
     FittedFeatures,
     Sample,
+    column_slices,
     fit_blocks,
     fit_fixed,
     per_feature,
@@ -37,19 +38,17 @@ from d2ke.models.model import ReferenceObjects
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of a model and their scales, for all passes over the training objects.
-
-    All of it comes from the sample.
+    """The features of a model and their scales, estimated from the sample.
 
     Attributes
     ----------
     blocks : tuple of FittedFeatures
-        With random objects, gammas and kernel weights.
+        Fitted blocks with their kernel weights.
     scales : FamilyScales
-        Of the sample's features.
+        Scales of the sample's features.
     divisor_ratio : ndarray of float64, shape (R,)
-        u_j / (sqrt(s_f) floored_j), by which deviations of all rows are multiplied, with
-        the divisors u_j of `FamilyScales` and the kernel weight s_f of the family.
+        Factors of the deviations of all rows, u_j / (sqrt(s_f) floored_j), with the divisors u_j
+        of `FamilyScales` and the kernel weight s_f of the family.
     unused_blocks : tuple of str
         Names of the blocks of families without a kernel weight.
     target_centre : ndarray of float64, shape (k,)
@@ -57,13 +56,13 @@ class Features:
     dtype : dtype
         Type of the products.
     reference : ReferenceObjects
-        What the model keeps of the sample.
+        Objects of the sample that the model keeps.
     own_columns : OwnColumns
         The columns that are left out with training objects.
     directions : ndarray of float32, shape (m, R), or None
-        What standardised features are projected to before the ridge, see `within_span`.
+        Directions to project standardised features to before the ridge, see `within_span`.
     fold_scores : LooScores or None
-        Of left-out predictions with kernel weights that other objects chose, see `KernelWeights`.
+        Scores of predictions with kernel weights from other folds, see `KernelWeights`.
     """
 
     blocks: tuple[FittedFeatures, ...]
@@ -88,7 +87,7 @@ class Features:
         return self.scales.floored_deviation * self.divisor_ratio
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
-        """Return the scaling of features of these means and deviations, with the kernel weights."""
+        """Return the scaling for given means and deviations, with the kernel weights."""
         largest, floors = self.scales.largest, self.scales.floors
         floored_deviation = feature_deviations(deviation, largest, floors, np.float32)
         return Scaling(mean, floored_deviation * self.divisor_ratio)
@@ -98,8 +97,8 @@ class Features:
     #
     #     W = directions' V,    directions = L^-1 Z_m,    Z_m Z_m' = L L',    |W| = |V|,
     #
-    # so the ridge is one of m features directions z. For series, sets and graphs that costs up to
-    # .3 points, and 1,024 rows twice as much; as few random features cost up to 3.
+    # so the ridge has m features, directions z. For series, sets and graphs that costs up to .3
+    # points of accuracy, and twice as much with 1,024 rows; m random features alone cost up to 3.
 
     def within_span(self, F: np.ndarray, entropy: Any, n_threads: int | None) -> Features:
         """Return the same, projected to the span of some rows if F has many rows and columns."""
@@ -111,7 +110,7 @@ class Features:
         return replace(self, directions=directions, dtype=product_type(len(F), len(directions)))
 
     def projected(self, F: np.ndarray, n_threads: int | None) -> np.ndarray:
-        """Return what the ridge sees of unscaled features F."""
+        """Return the ridge's inputs for unscaled features F."""
         if self.directions is None:
             return F
         Z = Scaling(self.scales.mean, self.divisor).scale(F, np.empty_like(F))
@@ -119,10 +118,10 @@ class Features:
 
 
 class FittedBlocks(NamedTuple):
-    """Blocks before and after they are fitted to a sample, and the features of the sample.
+    """Blocks before and after fitting, and the features of their sample.
 
-    If near-copies were looked for, the sample has them; if they decide, they are the groups of its
-    labels. `weights` are None until they are chosen.
+    If near-copies were searched for, the sample has them; if they decide, its labels have them as
+    groups. `weights` are None until they are chosen.
     """
 
     blocks: Sequence[AnyBlock]
@@ -136,14 +135,14 @@ class FittedBlocks(NamedTuple):
     def of(
         cls, blocks: Sequence[AnyBlock], sample: Sample, entropy: Any, find_copies: bool = False
     ) -> FittedBlocks:
-        """Fit blocks to a sample, with their first-pass sizes; perhaps look for near-copies."""
+        """Fit blocks of their first-pass sizes to a sample; perhaps search for near-copies."""
         firsts = [block.resized(block.first) if 0 < block.first < block.R else block
                   for block in blocks]  # fmt: skip
         labels = sample.labels
         fitted, F = fit_blocks(firsts, sample, entropy)
         kernels = FamilyKernels(F, fitted, labels.weights, sample.n_threads)
         if find_copies:
-            kernel = kernels.of_copies(OwnColumns.of(fitted).within(sample.rows))
+            kernel = kernels.copy_kernel(OwnColumns.of(fitted).within(sample.rows))
             copies = None if kernel is None else near_copies(kernel, labels.task.largest_group)
             if copies is not None and copies.decide:
                 labels = replace(labels, groups=copies.codes)
@@ -151,13 +150,13 @@ class FittedBlocks(NamedTuple):
         return cls(firsts, fitted, F, sample, kernels)
 
     def choose_weights(self, entropy: Any, max_rows: int = MAX_ROWS) -> KernelWeights:
-        """Choose the weights of families by at most so many objects."""
+        """Choose the weights of families by at most `max_rows` objects."""
         labels = self.sample.labels
         own_columns = OwnColumns.of(self.fitted).within(self.sample.rows)
         return choose_kernel_weights(self.kernels, labels, own_columns, entropy, max_rows)
 
     def decomposed(self, weights: KernelWeights) -> Decomposed | None:
-        """Return the ridge with these weights, if the kernels of families are there."""
+        """Return the ridge with these weights; None if it would need products of features."""
         kernels, labels = self.kernels, self.sample.labels
         if weights.ridge is not None:
             return weights.ridge
@@ -167,16 +166,16 @@ class FittedBlocks(NamedTuple):
         return ridge_of_gram(kernels.sum(s), labels.targets(), labels.weights)
 
     def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> FittedBlocks:
-        """Return the same with more random objects of families that have a weight.
+        """Return the blocks with more random objects of families that have a weight.
 
-        `blocks` are those of full size. At most 256 objects choose the weights here. A family of
-        weight s grows to min(1, 2 s) of it: one with half of the kernel has all of its random
-        objects. Features of other families are kept; if no family grows, all are, with the weights.
+        `blocks` have their full sizes. At most 256 objects choose the weights here. A family of
+        weight s grows to min(1, 2 s) of its full size. Features of other families are kept; if no
+        family grows, all features are, with the weights.
         """
         if all(block.R == first.R for block, first in zip(blocks, self.blocks, strict=True)):
             return self
         weights = self.choose_weights(entropy, 256)
-        sizes = [  # a family that the sample gives no features has no weight
+        sizes = [  # a family without features in the sample has no weight
             min(block.R, int(2 * weights.by_family.get(block.family, 0.0) * block.R))
             for block in blocks
         ]
@@ -184,25 +183,20 @@ class FittedBlocks(NamedTuple):
             block.resized(size) if size > first.R else first
             for first, block, size in zip(self.blocks, blocks, sizes, strict=True)
         ]
-        pairs = zip(blocks, self.blocks, strict=True)
-        grown = {block.family for block, first in pairs if block is not first}
-        if not grown:
+        resized = zip(blocks, self.blocks, strict=True)
+        growing = {block.family for block, first in resized if block is not first}
+        if not growing:
             return self._replace(weights=weights if weights.score_folds else None)
-        anew = _by_block(*fit_blocks(blocks, self.sample, entropy, grown))
-        unchanged = [pair for pair in _by_block(self.fitted, self.F) if pair[0].family not in grown]
+        new, F_new = fit_blocks(blocks, self.sample, entropy, growing)
+        pairs = [(block, F_new[:, columns]) for block, columns in column_slices(new)]
+        for block, columns in column_slices(self.fitted):
+            if block.family not in growing:
+                pairs.append((block, self.F[:, columns]))
         order = [block.family for block in blocks]
-        parts = sorted([*unchanged, *anew], key=lambda pair: order.index(pair[0].family))
-        fitted, F = tuple(block for block, _ in parts), np.hstack([values for _, values in parts])
-        kernels = self.kernels.with_features(F, fitted, grown)
+        pairs.sort(key=lambda pair: order.index(pair[0].family))
+        fitted, F = tuple(block for block, _ in pairs), np.hstack([values for _, values in pairs])
+        kernels = self.kernels.with_features(F, fitted, growing)
         return self._replace(blocks=blocks, fitted=fitted, F=F, kernels=kernels)
-
-
-def _by_block(
-    blocks: Sequence[FittedFeatures], F: np.ndarray
-) -> Iterator[tuple[FittedFeatures, np.ndarray]]:
-    """Return blocks with the columns of each."""
-    ends = np.cumsum([block.R for block in blocks])
-    return zip(blocks, np.split(F, ends[:-1], axis=1), strict=True)
 
 
 def draw(
@@ -214,37 +208,37 @@ def draw(
 ) -> FittedBlocks:
     """Draw the random objects of all blocks from the sample.
 
-    Blocks with a `sample_size` are fitted to the sample of that size. Blocks that name a size of a
-    first pass begin with it; weights of their families say whether they grow.
+    Blocks with a `sample_size` are fitted to the sample of that size. Blocks with a first-pass size
+    start from it, and grow by the weights of their families.
 
     With `find_copies`, near-copies in the sample become groups. Supervised blocks are then fitted
-    to the sample, as other objects may be copies, too.
+    to the sample, since objects outside it may be copies of its objects.
     """
-    others = [block for block in blocks if not block.supervised]
-    has_supervised = len(others) < len(blocks)
-    if find_copies and has_supervised and others:
+    unsupervised = [block for block in blocks if not block.supervised]
+    has_supervised = len(unsupervised) < len(blocks)
+    if find_copies and has_supervised and unsupervised:
         quiet = replace(sample, progress=False)
-        found = FittedBlocks.of(others, quiet, entropy, find_copies=True).sample
-        sample = replace(found, progress=sample.progress)
+        grouped = FittedBlocks.of(unsupervised, quiet, entropy, find_copies=True).sample
+        sample = replace(grouped, progress=sample.progress)
         if sample.near_copies is not None and sample.near_copies.decide:
             block_samples = {}
     blocks = fit_fixed(blocks, sample, block_samples, entropy)
-    drawn = FittedBlocks.of(blocks, sample, entropy, find_copies and not has_supervised)
-    return drawn.grown(blocks, entropy)
+    first_pass = FittedBlocks.of(blocks, sample, entropy, find_copies and not has_supervised)
+    return first_pass.grown(blocks, entropy)
 
 
 def choose_features(
-    drawn: FittedBlocks, limit: int | None, n: int, entropy: Any
+    fitted_blocks: FittedBlocks, limit: int | None, n: int, entropy: Any
 ) -> tuple[Features, np.ndarray, Decomposed | None]:
-    """Choose the weights of families for n objects; return the features, and those of the sample.
+    """Choose the weights of families for n objects; return `Features`, and F of the sample.
 
     Families without a weight are left out. If there are more features than `limit`, each family
-    keeps features in proportion to its weight, which are drawn anew. The ridge with the weights is
-    returned too if it costs no products of features.
+    gets features in proportion to its weight, drawn anew. The last result is the ridge with the
+    weights, if it costs no products of features.
     """
-    blocks, fitted, F, sample, kernels, chosen = drawn
-    chosen = chosen or drawn.choose_weights(entropy)
-    weights, decomposed, scales = chosen.by_family, None, kernels.scales
+    blocks, fitted, F, sample, kernels, stacked = fitted_blocks
+    stacked = stacked or fitted_blocks.choose_weights(entropy)
+    weights, decomposed, scales = stacked.by_family, None, kernels.scales
     unused = tuple(block.name for block in fitted if not weights[block.family])
     used = [block for block in blocks if weights.get(block.family)]
     if limit is not None and limit < sum(block.R for block in used):
@@ -260,19 +254,20 @@ def choose_features(
         scales = FamilyScales.of(F, fitted)
     elif unused:
         columns = np.array([weights[name] > 0 for name in per_feature(fitted, "family")])
-        F, scales = np.ascontiguousarray(F[:, columns]), scales.of_columns(columns)
+        F, scales = np.ascontiguousarray(F[:, columns]), scales.select(columns)
     fitted = tuple(
         replace(block, kernel_weight=weights[block.family])
         for block in fitted
         if weights[block.family]
     )
     if n == len(F) <= min(F.shape[1], LARGEST):
-        decomposed = drawn.decomposed(chosen)
+        decomposed = fitted_blocks.decomposed(stacked)
     s = per_feature(fitted, "kernel_weight")
     unsupervised = [block for block in fitted if not block.supervised]
     own_columns, labels = OwnColumns.of(fitted), sample.labels
-    own_rows, columns, hidden = own_columns.within(sample.rows)
-    raised, F[own_rows, columns] = F[own_rows, columns], hidden  # raised, objects look far apart
+    own_rows, columns, hidden_values = own_columns.within(sample.rows)
+    # With raised features, objects would look far apart.
+    raised_values, F[own_rows, columns] = F[own_rows, columns], hidden_values
     rows = np.arange(len(F)) if len(F) <= SAMPLE else sample_rows(len(F), entropy)
     F_reference = F if len(rows) == len(F) else F[rows]
     if len(unsupervised) < len(fitted):
@@ -280,7 +275,7 @@ def choose_features(
     reference = ReferenceObjects.of(
         F_reference, unsupervised, sample.rows[rows], entropy, sample.n_threads
     )
-    F[own_rows, columns] = raised
+    F[own_rows, columns] = raised_values
     features = Features(
         fitted,
         scales,
@@ -290,6 +285,6 @@ def choose_features(
         dtype=product_type(n, F.shape[1]),
         reference=reference,
         own_columns=own_columns,
-        fold_scores=chosen.score_folds() if chosen.score_folds and len(F) == n else None,
+        fold_scores=stacked.score_folds() if stacked.score_folds and len(F) == n else None,
     )
     return features, F, decomposed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model is trained from, and checks of new objects against what it was trained on."""
+"""Inputs of training, and checks of new objects against the training objects."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ from d2ke.objects.tokens import letters_of
 from d2ke.objects.typed import NOTES
 from d2ke.objects.values import column_names, list_of
 
-_BLOCK_ROWS = (256, 8192)  # rows of features that are held at a time
+_BLOCK_ROWS = (256, 8192)  # rows of features in memory at a time
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """What the user wants a model to be made of.
+    """The user's choices of blocks, distances and size.
 
     Attributes
     ----------
     blocks : sequence of blocks or None
-        The user's; None for those of the recipe.
+        The user's blocks; None for the recipe.
     distance : object
-        A name, a function, or a list of them; None for the usual distance of the kind of objects.
-        Of records it may be a mapping by column.
+        A name, a function, or a list of either; None for the usual distance of the kind of objects.
+        For records it may be a mapping by column.
     parameters : mapping
-        Of the distance.
+        Parameters of the distance.
     R : int or None
-        Number of random objects; None for that of the recipe.
+        Number of random objects; None for the default of the recipe.
     strands : {"one", "both"}
         Whether the pieces of the reverse complement count too, in the recipe of strings.
     """
@@ -111,17 +111,17 @@ class ModelRequest:
 
     @property
     def size(self) -> int:
-        """Number of features as far as it is given; 0 if the recipe chooses it."""
+        """Number of features; 0 if the recipe chooses it."""
         return self.R or sum(map(attrgetter("R"), self.blocks or ()))
 
     @property
     def largest(self) -> int:
-        """Number of random objects that may be drawn from one sample."""
+        """Largest number of random objects from one sample; 0 if the recipe chooses it."""
         return self.R or max(map(attrgetter("R"), self.blocks or ()), default=0)
 
 
 def packed(X: Any, request: ModelRequest, y: Any) -> Any:
-    """Pack objects or records that the distances can compare."""
+    """Pack objects or records; refuse kinds that the distances cannot compare."""
     if not is_table(X):
         refuse_swapped(y, X)
         objects = packed_objects(X, request.distances)
@@ -135,15 +135,15 @@ def packed(X: Any, request: ModelRequest, y: Any) -> Any:
     if empty:
         named = ", ".join(map(repr, empty))
         warn(f"X: the columns {named} have no entry in any row; the model has no blocks of them")
-        held = {name: records[name] for name in records if name not in empty}
-        records = Records(held, records.ids)
+        columns = {name: records[name] for name in records if name not in empty}
+        records = Records(columns, records.ids)
     check_training_columns(records)
     column_requests(records, request)
     return records
 
 
 def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
-    """Pack objects that the distances can compare; for Python functions anything is an object."""
+    """Pack objects that the distances can compare; Python functions take objects of any type."""
     if all(map(callable, distances)):
         return X if isinstance(X, Objects) else list_of(name, X)
     objects: Any = X if isinstance(X, StoredObjects) else as_objects(name, X)
@@ -159,7 +159,7 @@ def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
 
 
 def check_training_columns(records: Records) -> None:
-    """Refuse records to train with unless every column has entries, and one holds objects."""
+    """Refuse training records with an empty column, or without a column of objects."""
     for name, column in records.columns.items():
         if column.kind == "missing":
             raise ArgumentError(f"X[{name!r}]", "has no entry in any row; leave the column out")
@@ -176,7 +176,7 @@ def _object_columns(records: Records) -> list[str]:
 
 
 def column_requests(records: Records, request: ModelRequest) -> dict[str, ModelRequest]:
-    """Return what is wanted of each column of objects; refuse what its entries do not suit."""
+    """Return the request for each column of objects; refuse one that its entries do not suit."""
     names = _object_columns(records)
     if request.strands == "both":
         raise ArgumentTypeError("strands", f"is for strings, and X holds records of {names}")
@@ -190,20 +190,20 @@ def column_requests(records: Records, request: ModelRequest) -> dict[str, ModelR
             f"records have parameters by column: distance={{{names[0]!r}: "
             f"('a distance', {dict(request.parameters)!r})}}"
         )
-    chosen = {} if request.distance is None else request.distance
-    if not isinstance(chosen, Mapping):
+    distances = {} if request.distance is None else request.distance
+    if not isinstance(distances, Mapping):
         if len(names) > 1:
             raise ArgumentTypeError(
-                "distance", f"must say of which column, such as {{{names[0]!r}: {chosen!r}}}"
+                "distance", f"must say of which column, such as {{{names[0]!r}: {distances!r}}}"
             )
-        chosen = {names[0]: chosen}
-    for name in chosen:
+        distances = {names[0]: distances}
+    for name in distances:
         if name not in names:
             raise ArgumentError("distance", f"names the column {name!r}; of objects are {names}")
     requests = {}
     for name in names:
         blocks = None
-        distance, params = split_parameters(chosen.get(name), f"distance[{name!r}]")
+        distance, params = split_parameters(distances.get(name), f"distance[{name!r}]")
         if request.blocks is not None:
             blocks = [block for block in request.blocks if block.column == name]
         elif distance is not None and not isinstance(distance, (list, tuple)):
@@ -216,15 +216,15 @@ def column_requests(records: Records, request: ModelRequest) -> dict[str, ModelR
 
 
 def block_rows(R: int) -> int:
-    """Return how many rows of R features are held at a time: about 16 million numbers."""
+    """Return the number of rows of R features to hold at a time: about 16 million numbers."""
     low, high = _BLOCK_ROWS
     return min(max(low, (1 << 24) // R), high)
 
 
 def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
-    """Refuse a model that does not fit; the error names the largest R that does.
+    """Refuse a model that does not fit in memory; the error names the largest R that does.
 
-    R is 0 if the number of features is not known yet.
+    R is 0 if the recipe has not chosen it yet.
     """
     if not R:
         return
@@ -249,15 +249,15 @@ class InputKind:
     Attributes
     ----------
     kind : str
-        Of `Objects` or `Column`; "records", or "any" for Python functions as distances.
+        Kind of `Objects` or `Column`; "records", or "any" for Python functions as distances.
     channels : int
-        Of vectors; else 0.
+        Number of channels of vectors; else 0.
     alphabet : ndarray or None
         The letters of the training strings.
     letters : {"str", "bytes", "int", "token"} or None
-        What the letters are.
+        Type of the letters.
     channel_names : tuple of str, or None
-        The names of the channels, as those of `Objects`.
+        Names of the channels, as in `Objects`.
     """
 
     kind: str
@@ -270,7 +270,7 @@ class InputKind:
     def of(cls, X: Any, blocks: Sequence[Any]) -> InputKind:
         """Return the kind of packed objects, of records, of a list or of a column.
 
-        Series that only distances of sets compare are sets.
+        Series are sets if all distances compare sets.
         """
         X = X.values if isinstance(X, Column) and isinstance(X.values, Objects) else X
         if isinstance(X, (Records, Column)):
@@ -291,11 +291,11 @@ class InputKind:
         refuse: bool | None,
         rows: np.ndarray | None = None,
     ) -> Objects:
-        """Return packed objects with channels in the model's order; refuse those of another kind.
+        """Return packed objects with channels in the model's order; refuse another kind.
 
-        `items` are what was packed, and `rows` the rows of a column's objects. Letters that no
-        training string has are an error if `refuse`, else a warning; for None they are not looked
-        for.
+        `items` are the objects before packing, and `rows` the rows of a column's objects. Letters
+        that occur in no training string are an error if `refuse`, else a warning; for None they are
+        not checked.
         """
         taken = as_kind(objects, self.kind)
         if taken is None:
@@ -327,14 +327,14 @@ class InputKind:
 
 
 def _registered(blocks: Sequence[Any]) -> list[Distance]:
-    """Return the registry's rows of the distances of blocks; windows compare series, as DTW."""
+    """Return the registry's rows of the distances of blocks; shapelets compare series, as DTW."""
     distances = {block.distance for block in blocks if isinstance(block, FittedBlock)}
     names = sorted(name for name in distances if isinstance(name, str))
     return [BY_NAME.get(name, BY_NAME["dtw"]) for name in names]
 
 
 def input_fields(X: Any, blocks: Sequence[Any]) -> dict[str, Any]:
-    """Return what a model keeps of the kind of its objects, as fields of `D2KEModel`."""
+    """Return the fields of `D2KEModel` about the kind of its objects."""
     kind = vars(InputKind.of(X, blocks))
     if not isinstance(X, Records):
         return kind
@@ -354,10 +354,10 @@ def check_records(
     refuse: bool | None,
     uses: Mapping[str, str],
 ) -> Records:
-    """Pack records; refuse those that a model was not trained for.
+    """Pack records; refuse columns of other kinds than a model was trained on.
 
-    Columns may be in another order, and their entries missing in any row. `uses` are the numbers
-    that are dates, times or durations.
+    Columns may be in any order, and entries may be missing. `uses` maps columns of numbers to
+    dates, times or durations.
     """
     if not is_table(X):
         names = ", ".join(map(repr, inputs))
@@ -365,9 +365,9 @@ def check_records(
             "X", f"must be a dict or a frame of the columns {names}, got {type(X).__name__}"
         )
     kinds = {name: kind.kind for name, kind in inputs.items()} | dict(uses)
-    held = list(X) if isinstance(X, (Records, Mapping)) else column_names(X)
-    check_columns(held, inputs)
-    if len(held) > len(inputs) and not isinstance(X, Records):
+    given_names = list(X) if isinstance(X, (Records, Mapping)) else column_names(X)
+    check_columns(given_names, inputs)
+    if len(given_names) > len(inputs) and not isinstance(X, Records):
         X = {name: X[name] for name in inputs}
     records = pack_table(X, "X", kinds)
     checked = {}
@@ -394,14 +394,14 @@ def check_records(
 
 
 def check_columns(columns: Sequence[Any], inputs: Mapping[str, InputKind]) -> None:
-    """Refuse columns without one that a model was trained on; name others in a warning."""
+    """Refuse a missing column of the model; warn of columns that it does not use."""
     names = ", ".join(map(repr, inputs))
     for name in inputs:
         if name not in columns:
             raise ArgumentError("X", f"has no column {name!r}; the model was trained on {names}")
-    others = [name for name in columns if name not in inputs]
-    if others:
-        listed = ", ".join(map(repr, others[:20])) + ", ..." * (len(others) > 20)
+    unused = [name for name in columns if name not in inputs]
+    if unused:
+        listed = ", ".join(map(repr, unused[:20])) + ", ..." * (len(unused) > 20)
         warn(f"X: the columns {listed} are not used; the model was trained on {names}")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels of families of blocks, and their weights in the kernel of a model, by stacking.
+"""Kernels of families of blocks, and their weights in a model's kernel, by stacking.
 
 The kernel of a model is K = sum_f s_f K_f over families f of blocks. Each K_f comes from the
 standardised features of its blocks and has the mean 1 on its diagonal; the weights s_f are not
@@ -31,7 +31,7 @@ from d2ke.models.labels import Labels
 from d2ke.models.loo import ALL_CS, LooScores, OwnColumns, loo_decisions
 
 MAX_ROWS = 512  # training objects that choose kernel weights
-_PULL = 5  # pseudo-objects that pull stacking weights toward their priors
+_PSEUDO_OBJECTS = 5  # which pull stacking weights toward their priors
 
 
 # Let F_ij be feature j of object i, mean_j and deviation_j its mean and deviation over the sample,
@@ -41,8 +41,8 @@ _PULL = 5  # pseudo-objects that pull stacking weights toward their priors
 #
 #     u_j = floored_j^power sqrt(sum over j in f of (deviation_j / floored_j^power)^2),
 #
-# so that the kernel of the family has the mean 1 on its diagonal over the rows given (the at most
-# 512 where weights are chosen), without their weights:
+# so that the kernel of the family has the mean 1 on its diagonal over the given rows (at most 512
+# rows when weights are chosen), not weighted:
 #
 #     K_f(i, h) = sum over j in f of (F_ij - mean_j) (F_hj - mean_j) / u_j^2.
 #
@@ -57,9 +57,9 @@ class FamilyScales(NamedTuple):
     mean, deviation, largest : ndarray of float64, shape (R,)
         Means, deviations and largest absolute values of the features.
     floors : ndarray of float64, shape (R,)
-        Their least deviations, see `d2ke._base.rounding`.
+        Least deviations, see `d2ke._base.rounding`.
     floored_deviation : ndarray of float64, shape (R,)
-        Deviations, not below the least ones: floored_j of the formula.
+        floored_j of the formula.
     divisor : ndarray of float64, shape (R,)
         Divisors u_j of centred features.
     varying : dict of str to bool
@@ -82,7 +82,7 @@ class FamilyScales(NamedTuple):
         floored_deviation = feature_deviations(deviation, largest, floors, F.dtype)
         families = per_feature(blocks, "family")
         divisor = floored_deviation ** per_feature(blocks, "sd_power")
-        # Nothing that is constant but for rounding may be made large.
+        # Features that are constant but for rounding must not be scaled up.
         varied = varying(deviation, largest, floors, F.dtype)
         variances, families_vary = np.where(varied, (deviation / divisor) ** 2, 0.0), {}
         for family in dict.fromkeys(families.tolist()):
@@ -92,14 +92,14 @@ class FamilyScales(NamedTuple):
             families_vary[family] = bool(trace > 0)
         return cls(mean, deviation, largest, floors, floored_deviation, divisor, families_vary)
 
-    def of_columns(self, columns: np.ndarray) -> FamilyScales:
-        """Return the scales of the features of some families."""
+    def select(self, columns: np.ndarray) -> FamilyScales:
+        """Return the scales of a subset of the features."""
         values = {name: getattr(self, name)[columns] for name in self._fields[:-1]}
         return self._replace(**values)
 
 
 def deviation_groups(blocks: Sequence[FittedFeatures]) -> np.ndarray:
-    """Return the group of each feature for `least_deviations`: one for each block and kind."""
+    """Return the group of each feature for `least_deviations`: a group for each block and kind."""
     groups, first = [], PLAIN + 1
     for block in blocks:
         kinds = np.arange(first, first + block.kinds) if block.kinds else np.array([PLAIN])
@@ -117,20 +117,20 @@ class FamilyKernels:
     F : ndarray of float32, shape (n, R)
         Features of rows.
     blocks : sequence of FittedFeatures
-        The blocks of these features.
+        The blocks that computed F.
     weights : ndarray of float64, shape (n,), or None
-        Weights of the rows, with which features are centred; None if all count the same.
+        Weights of the rows, used to centre features; None for equal weights.
     n_threads : int or None
         Threads for products.
-    known : mapping of str to ndarray
-        Kernels of families that were computed before.
+    computed : mapping of str to ndarray
+        Kernels by family that are computed already.
     """
 
     F: np.ndarray
     blocks: Sequence[FittedFeatures]
     weights: np.ndarray | None = None
     n_threads: int | None = None
-    known: Mapping[str, np.ndarray] = field(default_factory=dict)
+    computed: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def scales(self) -> FamilyScales:
@@ -158,8 +158,8 @@ class FamilyKernels:
         """The kernels, shape (n_families, n, n)."""
         kernels = []
         for family in self.scales.varying:
-            if family in self.known:
-                kernels.append(self.known[family])
+            if family in self.computed:
+                kernels.append(self.computed[family])
                 continue
             columns = np.flatnonzero(self.families == family)
             values = self.centred(columns).T
@@ -169,32 +169,32 @@ class FamilyKernels:
     def with_features(
         self, F: np.ndarray, blocks: Sequence[FittedFeatures], changed: Collection[str]
     ) -> FamilyKernels:
-        """Return the kernels of the same rows with other features of some families."""
-        known = {}
-        if "stack" in self.__dict__:  # it was needed
+        """Return the kernels of the same rows with new features of the `changed` families."""
+        computed = {}
+        if "stack" in self.__dict__:  # the cached property was needed
             kernels = zip(self.scales.varying, self.stack, strict=True)
-            known = {family: kernel for family, kernel in kernels if family not in changed}
-        return replace(self, F=F, blocks=blocks, known=known)
+            computed = {family: kernel for family, kernel in kernels if family not in changed}
+        return replace(self, F=F, blocks=blocks, computed=computed)
 
     def within(self, rows: np.ndarray) -> FamilyKernels:
-        """Return the kernels of some rows."""
+        """Return the kernels of a subset of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, F=self.F[rows], weights=weights, known={})
+        return replace(self, F=self.F[rows], weights=weights, computed={})
 
     def centred(self, columns: np.ndarray) -> np.ndarray:
-        """Return centred features divided by u_j, of some columns, shape (n, n_columns)."""
+        """Return the features of `columns`, centred and divided by u_j, shape (n, n_columns)."""
         values = (self.F[:, columns] - self.scales.mean[columns]) / self.scales.divisor[columns]
         if self.weights is not None:
             values -= self.weights @ values / self.weights.sum()
         return values
 
     def roots(self, weights: np.ndarray) -> np.ndarray:
-        """Return, for each feature, the root of the weight of its family."""
-        of_family = dict(zip(self.scales.varying, np.sqrt(weights).tolist(), strict=True))
-        return np.array([of_family[name] for name in self.families.tolist()])
+        """Return the square root of the family's weight for each feature."""
+        by_family = dict(zip(self.scales.varying, np.sqrt(weights).tolist(), strict=True))
+        return np.array([by_family[name] for name in self.families.tolist()])
 
     def sum(self, weights: np.ndarray) -> np.ndarray:
-        """Return the sum of the kernels with these weights; its upper triangle is filled."""
+        """Return the weighted sum of the kernels; only the upper triangle is valid."""
         if self.is_stacked:
             return np.tensordot(weights, self.stack, 1)
         roots = self.roots(weights)
@@ -205,35 +205,35 @@ class FamilyKernels:
 
         return square(features, len(used), self.n_threads)
 
-    def of_copies(self, own_columns: OwnColumns) -> np.ndarray | None:
-        """Return the kernel in which near-copies are looked for; None if it has too few features.
+    def copy_kernel(self, own_columns: OwnColumns) -> np.ndarray | None:
+        """Return the kernel for the search of near-copies; None if it has too few features.
 
-        It is the mean of the kernels of unsupervised families. Raised features of own columns would
-        make their objects look far from each other, so they are hidden.
+        It is the mean of the kernels of unsupervised families, with hidden_j in own columns: raised
+        features would make their objects look far from each other.
         """
         roots = self.roots(self.without_labels / max(self.without_labels.sum(), 1))
         used = np.flatnonzero(roots)
         # With fewer features, ordinary objects look like copies.
         if len(used) < 64 or len(self.F) < 2:
             return None
-        some = used[np.linspace(0, len(used), min(len(used), 2048), False).astype(np.int64)]
-        F, (rows, columns, hidden) = self.F[:, some], own_columns
-        places = np.minimum(np.searchsorted(some, columns), len(some) - 1)
-        shown = some[places] == columns
-        F[rows[shown], places[shown]] = hidden[shown]
-        scale = roots[some] * np.sqrt(len(used) / len(some)) / self.scales.divisor[some]
-        values = (F - self.scales.mean[some]) * scale
+        columns = used[np.linspace(0, len(used), min(len(used), 2048), False).astype(np.int64)]
+        F = self.F[:, columns]
+        positions = np.minimum(np.searchsorted(columns, own_columns.columns), len(columns) - 1)
+        is_used = columns[positions] == own_columns.columns
+        F[own_columns.rows[is_used], positions[is_used]] = own_columns.hidden[is_used]
+        scale = roots[columns] * np.sqrt(len(used) / len(columns)) / self.scales.divisor[columns]
+        values = (F - self.scales.mean[columns]) * scale
         if self.weights is not None:
             values -= self.weights @ values / self.weights.sum()
-        return square(values.T.__getitem__, len(some), self.n_threads)
+        return square(values.T.__getitem__, len(columns), self.n_threads)
 
 
 def candidate_kernels(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.ndarray:
     """Return the weights of families in each candidate, shape (n_candidates, n_families).
 
     A family whose blocks name no members is a candidate by itself. If there is such a family, or
-    several columns of records, the mean of all by their priors is one more; in it, each column
-    counts alike. Families that do not vary are in no candidate.
+    several columns of records, the mean of all families by their priors is one more; its columns of
+    records have equal weights. Families that do not vary are in no candidate.
     """
     column_of = {block.family: block.column for block in blocks}
     families, columns = list(column_of), np.array(list(column_of.values()))
@@ -256,7 +256,7 @@ def candidate_kernels(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.
 
 
 def _priors(blocks: Sequence[FittedFeatures]) -> np.ndarray:
-    """Return the prior weight of each family; columns of records with as many count alike."""
+    """Return the prior weight of each family; its mean over each column of records is 1."""
     families = {block.family: (block.column, block.prior) for block in blocks}
     columns = np.array([column for column, _ in families.values()])
     priors = np.array([prior for _, prior in families.values()])
@@ -269,25 +269,25 @@ def stacked_weights(
 ) -> np.ndarray:
     """Return the stacking weights of candidates.
 
-    They are not negative, sum to 1, and are proportional to the a that minimise
+    They are not negative, sum to 1, and are proportional to the weights a that minimise
     sum_i v_i |t_i - sum_c a_c decision_ci|^2 + pull sum_c (a_c - prior_c)^2. With pull = 5 times
     the mean of |t_i|^2, five pseudo-objects pull them toward their priors.
 
     Parameters
     ----------
     decisions : ndarray of float64, shape (n_candidates, n, k)
-        Leave-one-out decisions of each candidate, less the means of the targets.
+        Leave-one-out decisions of each candidate, minus the means of the targets.
     T : ndarray of float64, shape (n, k)
-        The targets, less their means.
+        The targets, minus their means.
     row_weights : ndarray of float64, shape (n,)
         The weights v_i of the rows.
     prior : ndarray of float64, shape (n_candidates,)
-        The prior weights, which sum to 1.
+        Prior weights, which sum to 1.
 
     Returns
     -------
     ndarray of float64, shape (n_candidates,)
-        The weights; the prior ones if no candidate predicts anything.
+        The weights; `prior` if no candidate predicts anything.
 
     Examples
     --------
@@ -298,7 +298,7 @@ def stacked_weights(
     >>> stacked_weights(decisions, T, np.ones(40), np.array([0.5, 0.5])).round(2).tolist()
     [0.71, 0.29]
     """
-    pull = _PULL * float(row_weights @ (T**2).sum(axis=1)) / row_weights.sum()
+    pull = _PSEUDO_OBJECTS * float(row_weights @ (T**2).sum(axis=1)) / row_weights.sum()
     if not pull > 0:
         return prior
     roots = np.sqrt(row_weights)[:, None]
@@ -321,9 +321,9 @@ class KernelWeights:
         If all rows chose, the ridge of their kernel with these weights, without weights of
         features, and the coordinates of the rows.
     score_folds : callable, or None
-        Returns the scores of left-out predictions with kernel weights and one C that other rows
-        chose; the candidates' own C are those of all rows. None if not all rows chose, or there was
-        nothing to choose.
+        Returns the scores of predictions in each fold, with kernel weights and C from the other
+        folds (each candidate's own C is from all rows). None if not all rows chose, or there was
+        one family only.
     """
 
     by_family: dict[str, float]
@@ -343,15 +343,15 @@ def choose_kernel_weights(
     Parameters
     ----------
     kernels : FamilyKernels
-        Of n training objects.
+        Kernels of n training objects.
     labels : Labels
         Labels of the n objects.
     own_columns : OwnColumns
-        Of the n objects. Only `KernelWeights.score_folds` leaves them out with the objects.
+        Own columns of the n objects. Only `KernelWeights.score_folds` leaves them out.
     entropy : int
         Seed of the sample of objects that choose.
     max_rows : int
-        Number of objects, at most, that choose; fewer for more than eight candidates.
+        Largest size of this sample; it is smaller for more than eight candidates.
 
     Returns
     -------
@@ -364,7 +364,7 @@ def choose_kernel_weights(
         return KernelWeights({names[0]: 1.0})
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(1024,)))
     n, n_candidates = len(kernels.F), len(candidate_kernels(blocks, np.ones(len(names))))
-    # With more than eight candidates, fewer objects choose, in about the same time.
+    # More than eight candidates take about the same time, with fewer objects.
     size = int(max_rows * min(1.0, 8 / n_candidates) ** (1 / 3))
     if n > size:
         rows = np.sort(rng.choice(n, size, replace=False, shuffle=False))
@@ -377,12 +377,12 @@ def choose_kernel_weights(
     if len(some_targets) > 256:  # classes whose errors are summed
         some_targets = np.sort(rng.choice(some_targets, 256, replace=False))
     stacking = _Stacking(kernels, labels, own_columns, some_targets)
-    chosen = stacking.choose(np.arange(len(labels)))
-    weights = dict(zip(names, chosen.kernel_weights.tolist(), strict=True))
+    kernel = stacking.choose(np.arange(len(labels)))
+    weights = dict(zip(names, kernel.kernel_weights.tolist(), strict=True))
     if n > size:
         return KernelWeights(weights)
     for_calibration = calibration_rows(n, labels.task.k, entropy)
-    ridge = None if stacking.sums is not None else (chosen.ridge, chosen.P)
+    ridge = None if stacking.sums is not None else (kernel.ridge, kernel.P)
     return KernelWeights(weights, ridge, lambda: stacking.scores_of_folds(rng, for_calibration))
 
 
@@ -393,17 +393,17 @@ class _WeightedKernel:
     Attributes
     ----------
     kernel_weights : ndarray of float64, shape (n_families,)
-        Of the sum.
+        Weights of the kernels.
     ridge : Ridge
         The models of every penalty.
     P : ndarray of float64, shape (n, r)
         Coordinates of rows.
     decisions : ndarray of float64, shape (n, n_Cs, k)
-        Of rows, by models without the row or its group.
+        Decisions by models without the row or its group.
     squared_errors : ndarray of float64, shape (n, n_Cs)
-        Their squared errors.
+        Squared errors of the decisions.
     row_weights : ndarray of float64, shape (n,)
-        Of rows.
+        Weights of rows.
     """
 
     kernel_weights: np.ndarray
@@ -421,13 +421,13 @@ class _WeightedKernel:
 
 
 class _Stacking:
-    """The choice of kernel weights by some of the rows; all rows fit each candidate's ridge."""
+    """The choice of kernel weights by a subset of the rows; all rows fit each candidate's ridge."""
 
     def __init__(
-        self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, some: np.ndarray
+        self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, targets: np.ndarray
     ):
         self.kernels, self.labels, self.own_columns = kernels, labels, own_columns
-        self.some_targets, self.sums = some, None
+        self.targets, self.sums = targets, None
         F, scales = kernels.F, kernels.scales
         if F.shape[1] < len(F):
             centre = labels.task.target_centre(labels.values)
@@ -438,7 +438,7 @@ class _Stacking:
         self.candidates = candidate_kernels(kernels.blocks, vary)
         self.prior = self.candidates @ _priors(kernels.blocks)
         self.prior /= self.prior.sum()
-        self.T = labels.dense_targets()[:, some]
+        self.T = labels.dense_targets()[:, targets]
         codes = np.arange(len(labels)) if labels.groups is None else labels.groups
         self.groups = np.unique(codes, return_inverse=True)[1]
         fits = [self._fit(weights) for weights in self.candidates]
@@ -447,11 +447,11 @@ class _Stacking:
         self._last: list[_WeightedKernel] = []
 
     def choose(self, rows: np.ndarray) -> _WeightedKernel:
-        """Return the kernel with the weights that some rows choose.
+        """Return the kernel with the weights that `rows` choose.
 
-        They are the stacked ones, or those of the best candidate, if its sum of squared errors is
-        smaller by more than five objects' mean error: good weights of predictions may be poor
-        weights of kernels.
+        These are the stacking weights, or the weights of the best candidate if its sum of squared
+        errors is smaller by more than five objects' mean error: good weights of predictions may be
+        poor weights of kernels.
         """
         row_weights = self.labels.row_weights
         centre = np.average(self.T, axis=0, weights=row_weights)
@@ -464,29 +464,29 @@ class _Stacking:
         candidate, i = np.unravel_index(means.argmin(), means.shape)
         squared_errors = stacked.squared_errors[rows, stacked.best(rows)]
         error = np.average(squared_errors, weights=row_weights)
-        if (error - means[candidate, i]) * row_weights.sum() <= _PULL * error:
+        if (error - means[candidate, i]) * row_weights.sum() <= _PSEUDO_OBJECTS * error:
             return stacked
         return self._kernel(self.candidates[candidate])
 
     def scores_of_folds(self, rng: np.random.Generator, for_calibration: np.ndarray) -> LooScores:
-        """Score the rows of each fold with the weights and the C that the other folds choose."""
+        """Score the rows of each fold, with the kernel weights and C chosen by the other folds."""
         n_groups = self.groups.max() + 1
         folds = (rng.permutation(n_groups) % min(3, n_groups))[self.groups]
         scores, calibrated = [], []
         for fold in range(folds.max() + 1):
-            rows, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            chosen = self.choose(others)
-            C = ALL_CS[chosen.best(others)]
-            ridge, own_columns = chosen.ridge, self.own_columns
+            rows, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            kernel = self.choose(train)
+            C = ALL_CS[kernel.best(train)]
+            ridge, own_columns = kernel.ridge, self.own_columns
             if self.sums is None:  # the ridge of a kernel has the rows of the own columns only
                 columns, kernels = own_columns.columns, self.kernels
-                values = kernels.centred(columns) * kernels.roots(chosen.kernel_weights)[columns]
+                values = kernels.centred(columns) * kernels.roots(kernel.kernel_weights)[columns]
                 values *= np.sqrt(self.labels.row_weights)[:, None]
                 ridge = replace(ridge, rows=values)
                 own_columns = own_columns._replace(columns=np.arange(len(columns)))
             indices = np.flatnonzero(np.isin(rows, for_calibration))
             labels, own_columns = self.labels[rows], own_columns.within(rows)
-            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], indices, own_columns))
+            scores.append(LooScores.of(ridge, kernel.P[rows], labels, [C], indices, own_columns))
             calibrated.append(rows[indices])
         merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(calibrated))
         return replace(
@@ -496,9 +496,9 @@ class _Stacking:
         )  # fmt: skip
 
     def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
-        """Return the kernel with these weights, perhaps one of the two that were used last.
+        """Return the kernel with these weights, from the last two if one has them.
 
-        Unsupervised families, which `d2ke_transform` shows, get 2 % if they would get nothing.
+        Unsupervised families, the features of `d2ke_transform`, get a total of at least 2 %.
         """
         free = self.unsupervised
         if free.any() and not weights[free].any():
@@ -512,19 +512,18 @@ class _Stacking:
         return kernel
 
     def _fit(self, weights: np.ndarray) -> _WeightedKernel:
-        """Fit the ridge of the kernel with these weights, and leave out each row."""
-        kernels, labels, some = self.kernels, self.labels, self.some_targets
+        """Fit the ridge of the kernel with these weights; compute leave-one-out decisions."""
+        kernels, labels, targets = self.kernels, self.labels, self.targets
         if self.sums is None:
             ridge, P = ridge_of_gram(kernels.sum(weights), labels.targets(), labels.weights)
         else:
             with np.errstate(divide="ignore"):
                 ridge = Ridge.of(self.sums, kernels.scales.divisor / kernels.roots(weights))
             P = ridge.coordinates(kernels.F, kernels.n_threads)
-        of_targets = replace(
-            ridge, projected=ridge.projected[:, some], target_mean=ridge.target_mean[some]
-        )
-        decisions = np.empty((len(P), len(ALL_CS), len(some)))
-        loo = loo_decisions(of_targets, P, labels, ALL_CS, some_targets=some)
+        projected, target_mean = ridge.projected[:, targets], ridge.target_mean[targets]
+        some_ridge = replace(ridge, projected=projected, target_mean=target_mean)
+        decisions = np.empty((len(P), len(ALL_CS), len(targets)))
+        loo = loo_decisions(some_ridge, P, labels, ALL_CS, some_targets=targets)
         for rows, some_Cs, _, values in loo:
             decisions[rows, some_Cs] = values
         squared_errors = ((decisions - self.T[:, None]) ** 2).sum(axis=2)

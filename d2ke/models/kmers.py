@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features of strings by their k-mers: those they share with training strings, and scores.
+"""Features of strings by their k-mers: a kernel with training strings, and scores.
 
 `Kmers` are Nyström features of the kernel of strings that share k-mers. `ScoredKmers`, for many
 strings, are the decisions of a sparse ridge on all k-mers that occur.
@@ -38,19 +38,19 @@ from d2ke.objects.strings import counted_pieces, select_pieces
 #     k(x, y)   = sum_l v_l k_l(x, y).
 #
 # v_l is 1 / (n_l (mean_i k_l(x_i, x_i) - mean_ij k_l(x_i, x_j))) for n_l numbers of letters: each
-# kernel varies equally on the training strings; single letters would else count least.
+# kernel varies equally on the training strings; otherwise single letters would weigh least.
 #
-# The features are those of Nystroem. With landmarks omega_1 ... omega_R among the training strings,
-# K = (k(omega_i, omega_j)) = L L' (Cholesky factors with pivots) and basis = L^-1,
+# The features are a Nystroem approximation. With landmarks omega_1 ... omega_R among the training
+# strings, K = (k(omega_i, omega_j)) = L L' (Cholesky factors with pivots) and basis = L^-1,
 #
 #     features(x) = basis (k(x, omega_1), ..., k(x, omega_R))',
 #
 # so that features(x)' features(y) = k(x, omega) K^-1 k(omega, y), which is k(x, y) if x or y is a
-# landmark. Strings whose residual, the square of a diagonal entry of L, is below _LEAST of the
-# largest are no landmarks.
-_LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
-_FEATURES = 512  # whose products are computed at once
-_MOST_BYTES = 1 << 29  # of the words of landmarks that stay in memory after a first prediction
+# landmark. A landmark's residual, the square of its diagonal entry of L, is at least _LEAST of the
+# largest.
+_LEAST = 1e-6  # of the largest residual: smaller residuals are rounding
+_FEATURES = 512  # features in one product
+_MOST_BYTES = 1 << 29  # words of landmarks that stay in memory after the first prediction
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,26 +58,26 @@ class FittedKmers(FittedFeatures):
     """Nyström features of the kernel of strings that share k-mers.
 
     The kernel is the weighted sum of the normalised kernels of k-mers of each number of letters.
-    Features of x are its kernel with the landmarks times a basis: their products are the kernel,
-    exactly so of landmarks.
+    Features of x are its kernel with the landmarks times a basis: their products approximate the
+    kernel, and are exact with landmarks.
 
     Attributes
     ----------
     omega : Objects
         R landmarks, which are training strings.
     basis : ndarray of float64, shape (R, R)
-        What the kernel with the landmarks is multiplied with, lower triangular; its values are
-        rounded to float32, in which files hold them.
+        Lower triangular factor of the kernel with the landmarks; its values are rounded to
+        float32, the type in files.
     form : {"contiguous", "gapped"}
         K-mers of 1 to 4 letters with the ends of strings marked, or of 1 to 8 letters with gaps.
     strands : {"one", "both"}
         Whether k-mers of the reverse complement count too.
     letter_weights : ndarray of float64
-        Of the kernel of each number of letters.
+        Weight of the kernel of each number of letters.
     complements_pay : bool
-        Whether left-out errors were clearly lower with both strands than with the one given.
+        Whether left-out errors were clearly lower with both strands than with one.
     sources : ndarray of int64, shape (R,)
-        The training objects that the landmarks are.
+        Rows of the landmarks among the training objects.
     """
 
     omega: Objects
@@ -87,7 +87,7 @@ class FittedKmers(FittedFeatures):
     letter_weights: np.ndarray = field(repr=False)
     complements_pay: bool = False
 
-    prior: ClassVar[float] = 7.0  # few training strings say too little about kernel weights
+    prior: ClassVar[float] = 7.0  # few training strings do not determine kernel weights
 
     @property
     def R(self) -> int:
@@ -96,11 +96,11 @@ class FittedKmers(FittedFeatures):
 
     @property
     def self_kernel(self) -> float:
-        """The kernel of a string with itself, if it is not shorter than the k-mers."""
+        """The kernel of a string with itself, unless it is shorter than the k-mers."""
         return float(self.letter_weights.sum())
 
     def check(self, n_channels: int) -> None:
-        """Refuse arrays of a file that do not fit together."""
+        """Refuse inconsistent arrays of a file."""
         arrays.check_array("basis", self.basis, np.float64, (self.R, self.R))
         arrays.check_array(
             "letter_weights", self.letter_weights, np.float64, (len(self.words.masks),)
@@ -145,7 +145,7 @@ class FittedKmers(FittedFeatures):
         return self.from_kernel(self.kernel(X, n_threads), n_threads)
 
     def from_kernel(self, K: np.ndarray, n_threads: int | None) -> np.ndarray:
-        """Return the features of strings with this kernel."""
+        """Return the features of strings from their kernel with the landmarks."""
         F = np.empty(K.shape, np.float32)
         for begin in range(0, self.R, _FEATURES):
             end = min(begin + _FEATURES, self.R)
@@ -153,29 +153,29 @@ class FittedKmers(FittedFeatures):
         return F
 
     def landmark_kernel(self, z: np.ndarray) -> np.ndarray:
-        """Return the kernel of a string, or of differences of strings, with these features."""
+        """Return the kernel with the landmarks for features z of a string, or a difference."""
         result: np.ndarray = linalg.solve_triangular(self.basis, z, lower=True, check_finite=False)
         return result
 
     def as_new(self, F: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the features of training strings as if they were not landmarks.
 
-        They lose what is orthogonal to the features of all other landmarks, unless an equal string
-        would be the landmark in their place.
+        They lose the component orthogonal to the features of all other landmarks, unless an equal
+        string would be the landmark instead.
         """
         _, indices, landmarks = np.intersect1d(rows, self.sources, return_indices=True)
         landmark_rows = F[indices]
-        others = np.delete(F, indices, axis=0) @ landmark_rows.T
+        products = np.delete(F, indices, axis=0) @ landmark_rows.T
         norms = (landmark_rows**2).sum(axis=1)
-        # Products are rounded: equal strings have 1e-4 of the kernel with itself less.
-        alone = others.max(axis=0, initial=0) < (1 - 1e-4) * norms
+        # Rounded products of equal strings may be lower than the norm by a factor of 1 - 1e-4.
+        alone = products.max(axis=0, initial=0) < (1 - 1e-4) * norms
         indices, columns = indices[alone], self.basis[:, landmarks[alone]].astype(np.float32)
         F = F.copy()
         F[indices] -= (columns / (columns**2).sum(axis=0)).T
         return F
 
     def landmark_weights(self, weights: np.ndarray) -> np.ndarray:
-        """Return the weights of the kernel with landmarks for weights of features."""
+        """Return weights of the kernel with the landmarks from weights of features."""
         result: np.ndarray = self.basis.T @ weights
         return result
 
@@ -189,7 +189,7 @@ class Kmers(UnfittedBlock):
     R : int
         Number of landmarks, at most.
     form, strands
-        Those of `FittedKmers`.
+        As in `FittedKmers`.
     """
 
     R: int
@@ -206,18 +206,18 @@ class Kmers(UnfittedBlock):
         return replace(self, R=R)
 
     def fit(self, sample: Sample, seed: Any) -> FittedKmers | None:
-        """Draw landmarks from a sample, and weigh the kernels of each number of letters."""
+        """Draw landmarks from a sample; weight the kernels of each number of letters."""
         return self.fit_features(sample, seed)[0]
 
     def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedKmers | None, np.ndarray]:
-        """Fit the block; return the features of the sample too."""
+        """Return the fitted block, and the features of the sample."""
         X, indices = sample.objects, np.arange(len(sample.rows))
         check_strands("X", X, self.strands)
         if len(indices) > self.R:
             rng = np.random.default_rng(seed)
             indices = np.sort(rng.choice(indices, self.R, replace=False))
         landmarks, n_threads = take(X, indices), team_size(sample.n_threads)
-        K, weights = _weighed(landmarks, _words(self.form, self.strands), n_threads)
+        K, weights = _weighted(landmarks, _words(self.form, self.strands), n_threads)
         order, basis = _basis(K)
         if not len(order):
             return None, np.empty((len(sample.rows), 0), np.float32)
@@ -229,35 +229,32 @@ class Kmers(UnfittedBlock):
         )  # fmt: skip
         K_sample = np.empty((len(sample.rows), len(order)))
         K_sample[indices] = K[:, order]
-        others = np.setdiff1d(np.arange(len(sample.rows)), indices, assume_unique=True)
-        if len(others):
-            K_sample[others] = fitted.kernel(take(X, others), sample.n_threads, sample.progress)
+        new = np.setdiff1d(np.arange(len(sample.rows)), indices, assume_unique=True)
+        if len(new):
+            K_sample[new] = fitted.kernel(take(X, new), sample.n_threads, sample.progress)
         return fitted, fitted.from_kernel(K_sample, sample.n_threads)
 
     def _complements_pay(self, sample: Sample, indices: np.ndarray, K: np.ndarray) -> bool:
         """Return whether left-out errors of DNA are clearly lower with both strands.
 
-        The kernel of these objects of the sample is known. A difference is clear if it is twice as
-        large as its standard error.
+        K is the kernel of the objects `indices` of the sample with one strand. A difference is
+        clear if it is above twice its standard error.
         """
         labels = sample.labels
         if not labels.task.k or self.strands == "both" or not is_dna(sample.objects):
             return False
-        chosen = np.linspace(0, len(indices), min(len(indices), 512), False).astype(np.int64)
-        rows, n_threads = indices[chosen], team_size(sample.n_threads)
-        both = _weighed(take(sample.objects, rows), _words(self.form, "both"), n_threads)[0]
-        one = K[chosen[:, None], chosen]
-        lower = _squared_errors(one, labels[rows]) - _squared_errors(both, labels[rows])
-        return bool(lower.mean() > 2 * lower.std() / np.sqrt(len(lower)))
+        subset = np.linspace(0, len(indices), min(len(indices), 512), False).astype(np.int64)
+        rows, n_threads = indices[subset], team_size(sample.n_threads)
+        K_both = _weighted(take(sample.objects, rows), _words(self.form, "both"), n_threads)[0]
+        errors = _squared_errors(K[np.ix_(subset, subset)], labels[rows])
+        gain = errors - _squared_errors(K_both, labels[rows])
+        return bool(gain.mean() > 2 * gain.std() / np.sqrt(len(gain)))
 
 
-def _weighed(
+def _weighted(
     X: Objects, words: piece_kernels.Pieces, n_threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum of the kernels of each number of letters, and their weights.
-
-    Kernels count alike if they vary alike: else single letters would count least.
-    """
+    """Return the weighted sum of the kernels of each number of letters, and their weights v_l."""
     K, weights = np.zeros((len(X), len(X))), []
     for K_l in piece_kernels.piece_kernels(X, None, words, n_threads):
         varies = float(K_l.diagonal().mean() - K_l.mean())
@@ -267,7 +264,7 @@ def _weighed(
 
 
 def _squared_errors(K: np.ndarray, labels: Labels) -> np.ndarray:
-    """Return the squared errors of left-out rows, for the C with the least of them."""
+    """Return the squared errors of left-out rows, for the C with the least mean error."""
     K = K - K.mean(axis=0)
     ridge, P = ridge_of_gram(K - K.mean(axis=1)[:, None], labels.targets(), labels.weights)
     errors = np.empty((len(K), len(ALL_CS)))
@@ -283,9 +280,9 @@ def _words(form: str, strands: str) -> piece_kernels.Pieces:
 
 
 def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows of a kernel are independent, and the basis of their features.
+    """Return the independent rows of a kernel, and the basis of their features.
 
-    By Cholesky factors with pivots, which take a tenth of the time of eigenvectors.
+    Cholesky factors with pivots take a tenth of the time of eigenvectors.
     """
     largest = float(K.diagonal().max())
     if not largest > 0:
@@ -303,20 +300,20 @@ def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 #     occurrences, of 1 to 6 letters:  S_iw = unit_w [c_iw > 0],    unit_w = deviation_w^(-1/4)
 #     counts, of 1 to 4 letters:       S_iw = unit_w sqrt(c_iw) / |(unit_v sqrt(c_iv))_v|
 #
-# with the standard deviation of [c_iw > 0] in the first. In the second, unit_w is the same for all
-# k-mers of as many letters, so that those of each number of letters vary equally: this is nearly
-# the kernel of `Kmers` with all strings as landmarks, without the square of their number. Of short
-# strings counts are more accurate, of long ones occurrences.
+# with the standard deviation of [c_iw > 0] in the first. In the second, unit_w depends on the
+# number of letters only, and makes the k-mers of each number of letters vary equally: this is
+# nearly the kernel of `Kmers` with all n strings as landmarks, without its n^2 entries. Counts are
+# more accurate for short strings, occurrences for long ones.
 #
-# The ridge of all or some strings that count roots_i^2 (0 outside of the subset), with targets T of
-# the weighted mean `mean`, is
+# The ridge of strings with weights roots_i^2 (0 outside of a subset), and targets T with the
+# weighted mean `mean`, is
 #
 #     A = (S - 1 centre') / spread,    spread^2 = mean_i |S_i - centre|^2,    D = diag(roots),
 #     (D A A' D + I / (2 C)) a = D (T - mean),    weights = A' D a / spread.
 #
 # Conjugate gradients need products with S only.
-ROWS = 1 << 17  # training strings that the scores come from
-_LETTERS = 1 << 21  # of these together
+ROWS = 1 << 17  # training strings that the scores are fitted to
+_LETTERS = 1 << 21  # in all of these strings
 _KMERS = 1 << 18
 _SCORE_CS = tuple(10.0 ** (np.arange(-2, 7) / 2))
 _TOLERANCE = 0.01  # of conjugate gradients: residual over target
@@ -327,31 +324,31 @@ class KmerScores(FittedFeatures):
     """Scores of strings, one for each class, from the k-mers that occur in them.
 
     A score is the decision of a ridge on sparse features, one for each k-mer that at least two
-    training strings have. The ridge is solved by conjugate gradients. The scores of a training
-    string are those of a ridge without its fold of five, so that the model that has them as
-    features does not trust them too much.
+    training strings have. The ridge is solved by conjugate gradients. A training string is scored
+    by a ridge without its fold, one of five, so that the model does not rely on scores that have
+    seen the label.
 
     Attributes
     ----------
     form : {"counts", "occurrences"}
-        Roots of the counts of k-mers of 1 to 4 letters, in proportion; or whether k-mers of 1 to 6
+        Roots of the counts of k-mers of 1 to 4 letters, normalised; or whether k-mers of 1 to 6
         letters occur.
     omega : Objects
-        P k-mers with marks of ends, by length. A k-mer without its last letter is one of them.
+        P k-mers with marks of ends, by length. The prefixes of a k-mer are among them.
     marks : mapping of str to letter
         Arguments of `mark_ends`.
     units : ndarray of float32, shape (P,)
-        What an occurrence of each k-mer counts.
+        unit_w of the formula.
     weights : ndarray of float32, shape (P, R)
-        What the feature of a k-mer adds to each score, for each unit of it.
+        Weights of the features of k-mers for each score.
     offset : ndarray of float64, shape (R,)
         The score of a string without k-mers.
     deviation : ndarray of float32, shape (P,)
         Standard deviation of the feature of each k-mer.
     rows : ndarray of int64, shape (m,)
-        The training strings that the scores come from, sorted.
+        The training strings that the scores are fitted to, sorted.
     hidden : ndarray of float32, shape (m, R)
-        Their scores.
+        Scores of these strings without their folds.
     """
 
     form: str
@@ -377,7 +374,7 @@ class KmerScores(FittedFeatures):
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the scores of strings; of training strings those without their folds."""
+        """Return the scores of strings; training strings are scored without their folds."""
         scores = (self.kmer_features(X) @ self.weights + self.offset).astype(np.float32)
         if rows is not None:
             indices = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
@@ -402,7 +399,7 @@ class ScoredKmers(UnfittedBlock):
     Attributes
     ----------
     R : int
-        Number of scores: columns that the ridge fits.
+        Number of scores: targets of the ridge.
     form : {"counts", "occurrences"}
         See `KmerScores`.
     """
@@ -431,25 +428,25 @@ class ScoredKmers(UnfittedBlock):
         if X.lengths.sum() > _LETTERS:
             order = rng.permutation(len(X))
             within = np.cumsum(X.lengths[order]) <= _LETTERS
-            chosen = np.sort(order[: max(2, np.count_nonzero(within))])
-            X, labels, rows = X[chosen], labels[chosen], rows[chosen]
+            subset = np.sort(order[: max(2, np.count_nonzero(within))])
+            X, labels, rows = X[subset], labels[subset], rows[subset]
         marks: Any = fit_view(mark_ends, X)
         marked = apply_views((marks,), X)
-        count, place, length = counted_pieces(marked, 6 if self.form == "occurrences" else 4)
+        count, start, length = counted_pieces(marked, 6 if self.form == "occurrences" else 4)
         minimum = 2
         if np.count_nonzero(count >= minimum) > _KMERS:
             minimum = int(np.partition(count, -_KMERS)[-_KMERS]) + 1
-        kept = np.flatnonzero(count >= minimum)
-        omega = select_pieces(marked, place[kept], length[kept])
+        frequent = np.flatnonzero(count >= minimum)
+        omega = select_pieces(marked, start[frequent], length[frequent])
         counts = _counts(marked, omega, _levels(omega))
-        units = np.zeros(len(kept))
+        units = np.zeros(len(frequent))
         if self.form == "occurrences":
-            p = count[kept] / len(X)
+            p = count[frequent] / len(X)
             np.power(p * (1 - p), -1 / 8, out=units, where=p < 1)
         else:
             variance = _moments(np.sqrt(counts))[1] ** 2
-            of_length = np.bincount(omega.lengths, variance)[omega.lengths]
-            np.power(of_length, -1 / 2, out=units, where=of_length > 0)
+            total = np.bincount(omega.lengths, variance)[omega.lengths]
+            np.power(total, -1 / 2, out=units, where=total > 0)
         units = units.astype(np.float32)
         S = _features(counts, self.form, units)
         centre, deviation = _moments(S)
@@ -458,16 +455,16 @@ class ScoredKmers(UnfittedBlock):
             return None
         S.data /= np.float32(spread)
         ridge = _SparseRidge(S, (centre / spread).astype(np.float32), labels, rng)
-        weights, hidden = ridge.fit()
+        weights, scores = ridge.fit()
         return KmerScores(
             self.form, omega, marks.keywords, units, (weights / spread).astype(np.float32),
             ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
-            hidden=hidden.astype(np.float32), name=self.name, family=self.family,
+            hidden=scores.astype(np.float32), name=self.name, family=self.family,
         )  # fmt: skip
 
 
 def _features(counts: Any, form: str, units: np.ndarray) -> Any:
-    """Return features of strings from how often k-mers occur in them, sparse."""
+    """Return the features S_iw of strings from counts of k-mers, sparse."""
     S = counts.copy()
     S.data = np.sqrt(S.data) if form == "counts" else np.ones_like(S.data)
     S.data *= units[S.indices]
@@ -504,9 +501,9 @@ class _SparseRidge:
     def fit(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights, shape (P, k), and the scores of each row without its fold, (n, k).
 
-        They are of the C of the least squared error. Each solution begins with one that is near.
+        C has the least squared error. Each solution starts from the previous one.
         """
-        # Of many strings, one fold chooses C.
+        # For many strings, one fold chooses C.
         held_out = self.outside if len(self.T) <= 4096 else self.outside[:, :1]
         best: tuple[float, float, np.ndarray, np.ndarray] | None = None
         start = None
@@ -524,32 +521,32 @@ class _SparseRidge:
         every, k = np.ones((len(self.T), 1), bool), self.T.shape[1]
         final, start = self.solve(C, every, start[:, :k])
         if held_out.shape != self.outside.shape:
-            others = self.outside[:, 1:]
-            weights, _ = self.solve(C, others, np.tile(start, others.shape[1]))
+            outside = self.outside[:, 1:]
+            weights, _ = self.solve(C, outside, np.tile(start, outside.shape[1]))
             in_first = ~self.outside[:, 0]
-            scores = np.where(in_first[:, None], scores, self._scores(weights, others))
+            scores = np.where(in_first[:, None], scores, self._scores(weights, outside))
         return final, scores
 
-    def _scores(self, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the scores of rows that are outside one of the subsets by its model."""
+    def _scores(self, weights: np.ndarray, subsets: np.ndarray) -> np.ndarray:
+        """Return the scores of rows outside one of the subsets by the model of the subset."""
         k = self.T.shape[1]
-        # A fold with more of a class than the others has a lower mean outside of it, which would
-        # reveal the labels to a second model: all scores have the mean of all rows.
+        # A fold that is rich in a class has a lower mean outside of it, which would reveal the
+        # labels to a second model. So all scores have the mean of all rows.
         scores = np.tile(self.mean, (len(self.T), 1))
-        for subset, rest in enumerate(~chosen.T):
-            held = slice(subset * k, (subset + 1) * k)
-            scores[rest] += self.S[rest] @ weights[:, held] - self.centre @ weights[:, held]
+        for i, is_outside in enumerate(~subsets.T):
+            w = weights[:, i * k : (i + 1) * k]
+            scores[is_outside] += self.S[is_outside] @ w - self.centre @ w
         return scores
 
     def solve(
-        self, C: float, chosen: np.ndarray, start: np.ndarray | None = None
+        self, C: float, subsets: np.ndarray, start: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Solve the models of s subsets of rows, shape (n, s), from a nearby solution.
 
         Return the weights, shape (P, s k), and the solution, shape (n, s k).
         """
         k, S, centre = self.T.shape[1], self.S, self.centre
-        w = self.weights[:, None] * chosen
+        w = self.weights[:, None] * subsets
         means = (w.T @ self.T) / w.sum(axis=0)[:, None]
         roots = np.repeat(np.sqrt(w), k, axis=1).astype(np.float32)
         scale = np.sqrt(np.mean((self.T - self.mean) ** 2)) or 1.0
@@ -582,7 +579,7 @@ class _SparseRidge:
 
 
 def _levels(kmers: Objects) -> list[np.ndarray]:
-    """Return the codes of the k-mers of each length: rank of the prefix, then the last letter."""
+    """Return the codes of the k-mers of each length: rank of the prefix * base + last letter."""
     lengths, base = kmers.lengths, len(kmers.alphabet)
     ranks, levels = np.zeros(len(kmers), np.int64), []
     for length in range(1, int(lengths.max(initial=0)) + 1):
@@ -594,7 +591,7 @@ def _levels(kmers: Objects) -> list[np.ndarray]:
 
 
 def _counts(X: Objects, kmers: Objects, levels: Sequence[np.ndarray]) -> Any:
-    """Return how often k-mers occur in strings with the same kind of letters, sparse, float32."""
+    """Return the counts of k-mers in strings with the same kind of letters, sparse, float32."""
     base = len(kmers.alphabet)
     letters_of_kmers = np.minimum(np.searchsorted(kmers.alphabet, X.alphabet), max(base - 1, 0))
     codes = np.where(kmers.alphabet[letters_of_kmers] == X.alphabet, letters_of_kmers, -1)[X.values]
@@ -614,4 +611,4 @@ def _counts(X: Objects, kmers: Objects, levels: Sequence[np.ndarray]) -> Any:
         first += len(level)
     rows, columns = map(np.concatenate, zip(*by_level, strict=True))
     ones = (np.ones(len(rows), np.float32), (rows, columns))
-    return sparse.csr_array(ones, shape=(len(X), len(kmers)))  # adds up what is there twice
+    return sparse.csr_array(ones, shape=(len(X), len(kmers)))  # sums duplicate entries

@@ -16,9 +16,9 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.models.tasks import Classes, LabelSets, Task, Values, as_numbers
 from d2ke.objects.fields import in_mixed_forms
 
-_LEAST_WEIGHT = 1e-12  # below this share of the largest, a weight is rounding
+_LEAST_WEIGHT = 1e-12  # as a fraction of the largest; smaller weights are rounding
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
-_ROWS = 1024  # of decision values that are held at a time
+_ROWS = 1024  # rows of decision values in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,12 @@ class Labels:
     Attributes
     ----------
     task : Task
-        What they are.
+        The kind of labels.
     values : ndarray
         The labels as `Task.encode` returns them.
     weights : ndarray of float64 or None
-        Weights of the squared errors of the objects, above 0, with the mean 1 over all training
-        objects; None if all count the same.
+        Weights of the objects' squared errors, above 0, with the mean 1 over all training objects;
+        None for equal weights.
     groups : ndarray of int64 or None
         Codes of groups, whose objects are left out together; None if each is left out alone.
     """
@@ -57,7 +57,7 @@ class Labels:
         return np.ones(len(self)) if self.weights is None else self.weights
 
     def targets(self, dtype: Any = np.float64) -> Any:
-        """Return what the ridge fits, shape (n, k)."""
+        """Return the targets of the ridge, shape (n, k)."""
         return self.task.targets(self.values, dtype)
 
     def dense_targets(self) -> np.ndarray:
@@ -65,7 +65,7 @@ class Labels:
         return self.task.dense_targets(self.values)
 
     def weighted(self, class_weight: Any, sample_weight: np.ndarray | None) -> Labels:
-        """Return the labels with weights: those of the objects times those of their classes."""
+        """Return the labels weighted by `sample_weight` times the weight of each class."""
         if class_weight is None and sample_weight is None:
             return self
         labels = replace(self, weights=sample_weight)
@@ -76,23 +76,23 @@ class Labels:
         return labels.over(labels.row_weights.mean())
 
     def times(self, factors: np.ndarray) -> Labels:
-        """Return the labels with their weights times those of their classes."""
+        """Return the labels with weights multiplied by the factor of each class."""
         return replace(self, weights=self.row_weights * factors[self.values])
 
     def relative(self, largest: float) -> Labels:
-        """Return the labels with weights relative to the largest of all, but not 0."""
+        """Return the labels with weights divided by the largest, and above 0."""
         return replace(self, weights=np.maximum(self.row_weights / largest, _LEAST_WEIGHT))
 
     def over(self, mean: float) -> Labels:
-        """Return the labels with their weights over the mean of all."""
+        """Return the labels with weights divided by a mean."""
         return replace(self, weights=self.row_weights / mean)
 
     def counts(self, weighted: bool = True) -> Counter[Any]:
-        """Return the weight, or the number, of the objects by class or set of labels."""
+        """Return the weight, or number, of the objects by class or set of labels."""
         return self.task.counts(self.values, self.weights if weighted else None)
 
     def grouped(self, groups: Any) -> Labels:
-        """Return the labels with groups of objects that are left out together."""
+        """Return the labels with groups of objects to leave out together."""
         names = plain.label_array("groups", groups)
         plain.same_length("groups", names, "X", len(self))
         names, codes = np.unique(names, return_inverse=True)
@@ -110,7 +110,7 @@ class Labels:
         return groups is not None and len(groups) > 1 and bool(groups[0] == groups[-1])
 
     def loo_chunks(self) -> Iterator[np.ndarray]:
-        """Yield the rows of each group of several objects, and of all others some at a time."""
+        """Yield the rows of each group of several objects, then single rows in chunks."""
         alone = np.arange(len(self))
         if self.groups is not None:
             _, codes, sizes = np.unique(self.groups, return_inverse=True, return_counts=True)
@@ -124,12 +124,12 @@ class Labels:
 
 
 def no_labels(n: int) -> Labels:
-    """Return the labels of n objects without any: a matrix of no columns."""
+    """Return empty labels of n objects: a matrix without columns."""
     return Labels(LabelSets(np.empty(0)), np.empty((n, 0)))
 
 
 def without_none(groups: Any) -> Any:
-    """Return groups as they are, but None for "none"; refuse other strings."""
+    """Return the groups, or None for "none"; refuse other strings."""
     if not isinstance(groups, str):
         return groups
     if groups != "none":
@@ -169,7 +169,7 @@ def read_labels(y: Any, task: str | None) -> Labels:
 
 
 def like_amounts(classes: np.ndarray) -> bool:
-    """Return whether sorted classes may be amounts: many whole numbers that count nothing."""
+    """Return whether sorted classes may be amounts: many integers that do not number classes."""
     if classes.dtype.kind not in "iuf" or len(classes) <= 20:
         return False
     return classes[0] not in (0, 1) or len(classes) < 0.8 * (classes[-1] - classes[0])
@@ -223,7 +223,7 @@ def sample_weights(sample_weight: Any, n: int) -> np.ndarray:
 
 
 def without_rounding(weights: np.ndarray, largest: float) -> np.ndarray:
-    """Return weights relative to the largest of all; those below 1e-12 become 0."""
+    """Return weights divided by the largest; quotients below 1e-12 become 0."""
     weights = weights / largest
     return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Leave-one-out predictions, and what is left out with an object: own columns and near-copies.
+"""Leave-one-out predictions, and the own columns and near-copies left out with an object.
 
-The errors of these predictions choose C and the kernel weights, and are the reported accuracy. So a
-model that predicts an object must not have used its own columns or copies. (Kernel weights are
-chosen with own columns.)
+The errors of these predictions choose C and the kernel weights, and give the reported accuracy. So
+a model that predicts an object must not use its own columns or copies. (Kernel weights are chosen
+with own columns.)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge
-from d2ke.models.blocks import CopyGroups, FittedFeatures
+from d2ke.models.blocks import CopyGroups, FittedFeatures, column_slices
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.labels import Labels
 from d2ke.models.tasks import Task
@@ -26,41 +26,41 @@ from d2ke.models.tasks import Task
 ALL_CS = tuple(10.0 ** (np.arange(-2, 13) / 2))  # the values of C that are compared
 
 # Own columns. If training object i is also random object j of a block of R_b features, its feature
-# F_ij is 1 / sqrt(R_b), which no new object has, so a model must not learn from it. With the
-# largest feature of the other objects instead, hidden_j, the model loses the label of the random
-# object, which new objects near it need. So training gives the object the value
+# F_ij is 1 / sqrt(R_b), which no new object has, so a model must not learn from it. If the largest
+# feature of any other object, hidden_j, replaces it, the model loses the label of the random
+# object, which new objects near it need. So training sets the feature to
 #
 #     own_j = max(hidden_j, min(mean_j + deviation_j m / (2 sqrt(n)), 1 / sqrt(R_b)))
 #
-# for m such columns of the block, with the mean and deviation of column j over the other objects.
-# An object with several columns in the block keeps hidden_j in all of them. If all n objects are
+# for m such columns of the block, with the mean and deviation of column j over all other objects.
+# An object with several columns in the block gets hidden_j in each column. If all n objects are
 # random objects, these values add at most a quarter to the kernel of an object with itself, which
-# is 1 on average. If few objects are, the features stay hidden. A regression of at most 30 objects
-# keeps them as they are: the nearest others of so few are far away, and features of new objects,
-# many deviations above those of training, led its predictions far out of the targets.
+# is 1 on average. If few objects are, own_j is hidden_j. A regression of at most 30 objects keeps
+# 1 / sqrt(R_b): its objects are far from each other, and new objects, with features many deviations
+# above the training features, would get predictions far outside the range of the targets.
 
 
 def own_values(
     features: np.ndarray, rows: np.ndarray, columns: np.ndarray, few: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Replace the feature of each object at itself, in place.
+    """Replace the feature of each object at itself, in place; see the formula above.
 
-    Only an object with one own column in the block is raised. Raising objects with several windows
-    in a block lost accuracy.
+    Only features of objects with one own column in the block are raised above hidden_j. Raising
+    objects with several windows in a block lost accuracy.
 
     Parameters
     ----------
     features : ndarray of float32, shape (n, R_b)
         The features of a block. The values at `rows` and `columns` are replaced.
     rows, columns : ndarray of int64, shape (m,)
-        The objects, and the columns of the random objects that each of them is.
+        Objects, and the column of the random object that equals each.
     few : int
-        Of at most so many objects, the features are raised to those at the objects themselves.
+        If n is at most `few`, own features keep the value 1 / sqrt(R_b).
 
     Returns
     -------
     hidden, own : ndarray of float32, shape (m,)
-        The largest features of other objects, and the values of training.
+        hidden_j and own_j of the formula.
 
     Examples
     --------
@@ -81,29 +81,29 @@ def own_values(
     if not single.any():
         return hidden, values
     rows, columns, nearest = rows[single], columns[single], hidden[single]
-    others = features.take(columns, axis=1)
-    mean = (others.sum(axis=0, dtype=np.float64) - nearest) / (n - 1)
-    others[rows, np.arange(len(rows))] = mean  # this adds nothing to the squares
-    deviation = moments(others)[1] * np.sqrt(n / (n - 1))
-    raised = mean + deviation * len(rows) / (2 * np.sqrt(n)) if n > few else np.inf
+    F = features.take(columns, axis=1)
+    mean = (F.sum(axis=0, dtype=np.float64) - nearest) / (n - 1)
+    F[rows, np.arange(len(rows))] = mean  # this adds nothing to the squares
+    deviation = moments(F)[1] * np.sqrt(n / (n - 1))
+    bound = mean + deviation * len(rows) / (2 * np.sqrt(n)) if n > few else np.inf
     largest = 1 / np.sqrt(features.shape[1])
-    features[rows, columns] = values[single] = np.maximum(nearest, np.minimum(raised, largest))
+    features[rows, columns] = values[single] = np.maximum(nearest, np.minimum(bound, largest))
     return hidden, values
 
 
 class OwnColumns(NamedTuple):
-    """Features of training objects that training has raised: an object and its own column each.
+    """Own features above hidden_j: pairs of a training object and its own column.
 
-    Left-out predictions are those of models without these columns, see `Ridge.loo`.
+    The model that predicts a left-out object has no weights of these columns, see `Ridge.loo`.
 
     Attributes
     ----------
     rows : ndarray of int64, shape (m,)
-        Training objects, sorted; one may have several columns.
+        Training objects, sorted; an object may have several columns.
     columns : ndarray of int64, shape (m,)
-        The column of each among all features.
+        Columns among all features.
     hidden : ndarray of float32, shape (m,)
-        The largest feature of another object in each column.
+        hidden_j of each column.
     """
 
     rows: np.ndarray
@@ -112,20 +112,19 @@ class OwnColumns(NamedTuple):
 
     @classmethod
     def of(cls, blocks: Sequence[FittedFeatures]) -> OwnColumns:
-        """Return the raised columns of blocks side by side."""
-        nothing = np.empty(0, np.int64)
-        parts, first = [cls(nothing, nothing, np.empty(0, np.float32))], 0
-        for block in blocks:
+        """Return the own columns of blocks side by side."""
+        empty = np.empty(0, np.int64)
+        pairs = [cls(empty, empty, np.empty(0, np.float32))]
+        for block, columns in column_slices(blocks):
             if block.own is not None:
-                raised = np.flatnonzero(block.own > block.hidden)
-                parts.append(cls(block.sources[raised], raised + first, block.hidden[raised]))
-            first += block.R
-        rows, columns, hidden = map(np.concatenate, zip(*parts, strict=True))
-        order = np.argsort(rows, kind="stable")
-        return cls(rows[order], columns[order], hidden[order])
+                j = np.flatnonzero(block.own > block.hidden)
+                pairs.append(cls(block.sources[j], j + columns.start, block.hidden[j]))
+        merged = cls(*map(np.concatenate, zip(*pairs, strict=True)))
+        order = np.argsort(merged.rows, kind="stable")
+        return cls(*(values[order] for values in merged))
 
     def within(self, rows: np.ndarray) -> OwnColumns:
-        """Return the columns of some training objects, which are counted from 0."""
+        """Return the own columns of sorted rows, with indices of `rows` as the objects."""
         first, last = (np.searchsorted(self.rows, rows, side) for side in ("left", "right"))
         counts = last - first
         indices = np.arange(counts.sum()) + np.repeat(last - np.cumsum(counts), counts)
@@ -141,16 +140,16 @@ class NearCopies:
     Attributes
     ----------
     rows : ndarray of int64, shape (m,)
-        Rows of the objects that were compared: all training objects, or a sample of 4,096. Objects
-        of weight 0 are not counted.
+        Rows of the compared objects: all training objects, or a sample of 4,096. Objects of weight
+        0 are not counted.
     groups : ndarray of int64, shape (m,)
-        Codes of their groups. Most groups may have one object only.
+        Group codes of the compared objects. A group may have one object.
     decide : bool
         Whether the groups were left out together: most objects have a near-copy that is not equal.
         Otherwise each object was left out alone.
     accuracy, accuracy_error : float
         Leave-one-out accuracy of the model's kernel weights and C in percent, or R^2, and its
-        standard error, by the other rule: one by one where the groups decide, else together; nan
+        standard error, by the opposite rule: one by one where the groups decide, else together; nan
         for models with features that are computed from labels.
     """
 
@@ -161,7 +160,7 @@ class NearCopies:
     accuracy_error: float
 
     def report(self, model: Any) -> str:
-        """Return how many near-copies a model found, and both accuracies if they differ."""
+        """Return the number of near-copies that a model found; both accuracies if they differ."""
         sizes, n = np.bincount(self.groups), len(self.groups)
         several = sizes[sizes > 1]
         rules, meanings = ["together", "one by one"], ["objects unlike those in training"]
@@ -187,31 +186,31 @@ class NearCopies:
 
 
 # Near-copies. Training sets hold records with typos, augmented or replicate data, and pieces of one
-# recording. A model that has seen a copy predicts the other too easily: leave-one-out errors then
+# recording. A model trained on a copy predicts an object too easily: leave-one-out errors then
 # choose too large a C, and the accuracy is too good. With the kernel K of unsupervised families,
 # whose diagonal has the mean 1, objects i and h are at the distance
 #
 #     sqrt(K_ii + K_hh - 2 K_ih).
 #
 # The edges of the minimum spanning tree are joined in rising order, up to the first length that
-# makes a group larger than `largest_group`. One group of ordinary objects grows so large while few
-# are joined; all near-copies are joined long before. So if four fifths of the objects or more are
-# joined, these are the groups. Else only edges of less than half that length are joined. Groups
-# decide what is left out together if they hold at least half of the objects, and are reported if
-# they hold a tenth. Names and words repeat by nature, and new ones do as well: equal objects are
-# first merged into one; they are reported if they are a tenth of all.
-_FEW = 0.1  # least part of the objects in groups
+# makes a group larger than `largest_group`. Ordinary objects form such a group while most objects
+# are still single; near-copies are joined at much shorter lengths. So if four fifths of the objects
+# or more are joined, these are the groups. Else only edges shorter than half that length are
+# joined. Groups decide (are left out together) if they hold at least half of the objects, and are
+# reported if they hold a tenth. Names and words repeat by nature, in new data too: equal objects
+# are first merged into one, and reported if they are a tenth of all objects.
+_MIN_GROUPED = 0.1  # fraction of the objects
 
 
 def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> CopyGroups | None:
-    """Return the groups of near-copies among n objects, or None if there are hardly any.
+    """Return the groups of near-copies among n objects, or None if they hold less than a tenth.
 
     Parameters
     ----------
     kernel : ndarray of float64, shape (n, n)
-        The kernel K, of which the upper triangle is read.
+        The kernel K; only the upper triangle is read.
     largest_group : callable
-        ``largest_group(n)`` of n different objects may be in a group.
+        ``largest_group(n)`` is the largest size of a group among n different objects.
     """
     from scipy.cluster.hierarchy import fcluster, linkage
 
@@ -231,12 +230,12 @@ def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Co
         if groups is not None:
             return groups._replace(codes=groups.codes[codes])
         is_joined = np.bincount(codes)[codes] > 1
-        return CopyGroups(codes, False) if is_joined.mean() >= _FEW else None
+        return CopyGroups(codes, False) if is_joined.mean() >= _MIN_GROUPED else None
     too_long = lengths[np.argmax(tree[:, 3] > largest_group(n))]
-    nearest = np.repeat(lengths, is_leaf.sum(axis=1))  # of each object, to another
+    nearest = np.repeat(lengths, is_leaf.sum(axis=1))  # distance from each object
     stop = too_long if (nearest < too_long).mean() >= 0.8 else too_long / 2
     joined = float((nearest < stop).mean())
-    if joined < _FEW:
+    if joined < _MIN_GROUPED:
         return None
     longest = lengths[lengths < stop][-1]
     return CopyGroups(fcluster(tree, longest, "distance").astype(np.int64) - 1, joined >= 0.5)
@@ -247,8 +246,8 @@ def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Co
 #
 #     t_i - (t_i - decision_i) / (1 - v_i H_ii),
 #
-# where decision_i is that of the model of all rows. Rows of one group are left out together:
-# (I - H)^-1 of their block takes the place of 1 / (1 - v_i H_ii). See `d2ke.learners.ridge`.
+# where decision_i is the prediction by the model of all rows. Rows of one group are left out
+# together: (I - H)^-1 of their block replaces 1 / (1 - v_i H_ii). See `d2ke.learners.ridge`.
 
 
 def loo_decisions(
@@ -264,38 +263,38 @@ def loo_decisions(
     Parameters
     ----------
     ridge : Ridge
-        The models of every penalty, of all rows; of the given targets only.
+        The models of all rows for every penalty, with `some_targets` only.
     P : ndarray, shape (n, r)
         Coordinates of the rows.
     labels : Labels
-        Their labels.
+        Labels of the rows.
     Cs : sequence of float
-        The C.
+        Values of C.
     own_columns : OwnColumns, optional
         The columns that are left out with each row.
     some_targets : slice or ndarray of int64
-        Which of the targets.
+        Columns of the targets.
 
     Yields
     ------
     rows : ndarray of int64, shape (m,)
-        Some of the rows.
+        A subset of the rows.
     some_Cs : slice
-        Some of the C.
+        A subset of `Cs`.
     T : ndarray of float64, shape (m, k)
-        The targets of these rows.
+        Targets of this subset.
     decisions : ndarray of float64, shape (m, n_Cs, k)
-        The decisions.
+        Left-out decisions.
     """
     for rows in labels.loo_chunks():
         chunk = labels[rows]
         predict = ridge.loo_together if chunk.together else ridge.loo
         T = chunk.dense_targets()[:, some_targets]
-        removed = None if own_columns is None else own_columns.within(rows)[:2]
-        step = max(1, 4096 // T.shape[1])  # decision values of a row that are held at a time
+        exclusions = None if own_columns is None else own_columns.within(rows)[:2]
+        step = max(1, 4096 // T.shape[1])  # decision values of a row in memory
         for low in range(0, len(Cs), step):
-            some = slice(low, low + step)
-            yield rows, some, T, predict(P[rows], T, Cs[some], chunk.weights, removed)
+            some_Cs = slice(low, low + step)
+            yield rows, some_Cs, T, predict(P[rows], T, Cs[some_Cs], chunk.weights, exclusions)
 
 
 @dataclass(eq=False)
@@ -309,23 +308,23 @@ class LooScores:
     n : int
         Number of rows.
     n_correct : ndarray of float64, shape (n_Cs,)
-        Rows that are classified correctly, by their weights; of several labels, with all right.
+        Weight of the correct rows; of several labels, all must be right.
     squared, fourth : ndarray of float64, shape (n_Cs,)
-        Sums of the squares of the errors, and of the squares of these, by weights.
+        Weighted sums of the second and fourth powers of the errors.
     spread : float
-        Sum of the squared deviations of the targets from their mean, by weights.
+        Weighted sum of the squared deviations of the targets from their mean.
     total, squared_weights : float
-        Sums of the weights, and of their squares; both are n without weights. With groups, of the
-        squared weights of groups.
+        Sums of the weights, and of their squares; both are n without weights. With groups, the
+        squared weights of groups are added.
     confusion : ndarray of int64, shape (n_Cs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes.
         For several labels an array of shape (n_Cs, k, 2, 2), rows without and with each.
     calibration_decisions : ndarray, shape (m, n_Cs, k)
-        Left-out predictions of some rows, float32; float64 of a regression.
+        Left-out predictions for calibration, float32; float64 of a regression.
     calibration_values : ndarray, shape (m,)
-        Codes of their classes, or their targets.
+        Class codes, or targets, of the same rows.
     calibration_weights : ndarray, shape (m,)
-        Their weights.
+        Weights of the same rows.
     """
 
     task: Task
@@ -351,10 +350,9 @@ class LooScores:
         for_calibration: np.ndarray | None = None,
         own_columns: OwnColumns | None = None,
     ) -> LooScores:
-        """Score rows, given by their coordinates and labels; keep those for calibration.
+        """Score rows, given by their coordinates and labels, and each row's own columns.
 
-        `for_calibration` are sorted rows. A row's own columns, if there are any, are left out with
-        it.
+        `for_calibration` are sorted rows whose predictions are kept.
         """
         if for_calibration is None:
             for_calibration = np.empty(0, np.intp)
@@ -375,23 +373,23 @@ class LooScores:
                 scores.spread += float((v @ (T - ridge.target_mean) ** 2).sum())
                 # Objects of a group may all be right or wrong together.
                 scores.squared_weights += float(v.sum() ** 2 if chunk.together else v @ v)
-            chosen = index[rows] >= 0
-            decisions[index[rows][chosen], some_Cs] = decision[chosen]
+            is_kept = index[rows] >= 0
+            decisions[index[rows][is_kept], some_Cs] = decision[is_kept]
             errors = (decision - T[:, None]) ** 2
             squared[some_Cs] += v @ errors.sum(axis=2)
             fourth[some_Cs] += v @ (errors**2).sum(axis=2)
-            judged = task.judge(decision, chunk.values, digits)
-            if judged is not None:
-                scores.n_correct[some_Cs] += v @ judged[0]
+            outcome = task.judge(decision, chunk.values, digits)
+            if outcome is not None:
+                scores.n_correct[some_Cs] += v @ outcome[0]
                 if scores.confusion is not None:
-                    np.add.at(scores.confusion[some_Cs], judged[1], 1)
+                    np.add.at(scores.confusion[some_Cs], outcome[1], 1)
         return scores
 
-    def merged(self, *others: LooScores) -> LooScores:
-        """Return the scores of these rows and of others."""
+    def merged(self, *chunks: LooScores) -> LooScores:
+        """Return these scores merged with the scores of further chunks."""
 
         def values(name: str) -> list[Any]:
-            return [getattr(scores, name) for scores in (self, *others)]
+            return [getattr(scores, name) for scores in (self, *chunks)]
 
         added = ["n", "n_correct", "squared", "fourth", "spread", "total", "squared_weights"]
         if self.confusion is not None:
@@ -402,18 +400,18 @@ class LooScores:
         return replace(self, **merged)
 
     def calibration(self, i: int) -> Calibration | LabelCalibration:
-        """Return the calibration by the kept predictions, for one C."""
+        """Return the calibration from the kept predictions of the i-th C."""
         return self.task.calibration(
             self.calibration_decisions[:, i], self.calibration_values, self.calibration_weights
         )
 
     def best(self) -> int:
-        """Return the position of the C with the least squared error.
+        """Return the index of the C with the least squared error.
 
-        The C with the most correct rows is the best of many by chance: its accuracy is too good.
+        The C with the most correct rows is best partly by chance: its accuracy is too good.
         """
         return int(self.squared.argmin())
 
     def accuracy(self, i: int) -> tuple[float, float]:
-        """Return the percent of correct rows, or R^2, and its standard error."""
+        """Return the percentage of correct rows, or R^2, and its standard error."""
         return self.task.accuracy(self, i)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A trained model of objects: blocks, the scaling of their features, a linear model; its reports.
 
-`ReferenceObjects` are the training objects that a model keeps to tell how new an object is.
+`ReferenceObjects` are the training objects that a model keeps for `novelty`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -23,7 +22,7 @@ from d2ke._base.text import is_value
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import FittedFeatures, feature_names, per_feature
+from d2ke.models.blocks import FittedFeatures, column_slices, feature_names, per_feature
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.feature_map import FeatureMap
@@ -61,7 +60,7 @@ class D2KEModel:
     linear : LinearModel
         Weights of the scaled features.
     task : Task
-        What is predicted: `Classes`, `Values` or `LabelSets`.
+        The kind of predictions: `Classes`, `Values` or `LabelSets`.
     kind : {"series", "sets", "strings", "any", "records"} or str
         Kind of the objects; "any" for Python functions as distances.
     channels : int
@@ -76,9 +75,9 @@ class D2KEModel:
         Leave-one-out accuracy in percent, or R^2, and its standard error. Groups, the user's
         or of near-copies, are left out together. Models with the squared hinge loss hold out every
         fifth object instead. For multilabel models, percent of the objects with all labels right.
-        Up to about 1,000 objects of several families, two thirds of the objects chose C and the
-        kernel weights for predictions of the rest; else the same predictions chose them, so the
-        accuracy can be too high.
+        With several families and up to about 1,000 objects, C and the kernel weights for each third
+        of the objects were chosen by the other two thirds; else the same predictions chose them,
+        so the accuracy can be too high.
     largest_class : float
         Percent of the training objects in the largest class, or with the most frequent set of
         labels; nan for a regression.
@@ -175,7 +174,7 @@ class D2KEModel:
 
     @property
     def n_unsupervised(self) -> int:
-        """Number of these features, which `d2ke_transform` returns."""
+        """Number of features of blocks computed without labels, the columns of `d2ke_transform`."""
         return sum(block.R for block in self.blocks if not block.supervised)
 
     def feature_names(self) -> list[str]:
@@ -370,30 +369,30 @@ class D2KEModel:
         return plot_model(self, X, y, n_threads)
 
     def check_objects(self, X: Any, unseen_letters: str | None = "allow") -> Any:
-        """Pack objects, with channels in the model's order; refuse those that it cannot predict.
+        """Pack objects, with channels in the model's order; refuse objects of another kind.
 
-        Letters that no training string has are an error for "refuse", a warning for "allow"; for
-        None they are not looked for.
+        Letters that occur in no training string are an error for "refuse", a warning for "allow";
+        for None they are not checked.
         """
         if self.kind == "any":
             return list_of("X", X)
         refuse = None if unseen_letters is None else unseen_letters == "refuse"
         row = KINDS.get(self.kind)
-        own = self.kind if row is not None and row.read is not None else None  # of `add_kind`
+        added_kind = self.kind if row is not None and row.read is not None else None  # `add_kind`
         if self.missing:
             kinds = {name: kind.kind for name, kind in self.inputs.items()}
             kinds |= dict(self.columns.get("uses", {}))
-            X, _ = fill_missing(X, "X", kinds, own or "series")
+            X, _ = fill_missing(X, "X", kinds, added_kind or "series")
         if self.inputs:
             uses = self.columns.get("uses", {})
             return check_records(X, self.inputs, self.blocks, refuse, uses)
         kind = InputKind(self.kind, self.channels, self.alphabet, self.letters, self.channel_names)
-        return kind.check("X", as_objects("X", X, own), X, self.blocks, refuse)
+        return kind.check("X", as_objects("X", X, added_kind), X, self.blocks, refuse)
 
     def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
         """Return scaled features of checked objects, float32 of shape (n, R).
 
-        `rows` are those of X among the training objects, which are treated as in training.
+        With `rows`, X are these training objects, and their features as in training.
         """
         return self.feature_map.features(X, n_threads, rows)
 
@@ -404,7 +403,7 @@ class D2KEModel:
         n_threads: int | None,
         progress: bool | None = False,
     ) -> list[np.ndarray]:
-        """Return what functions of scaled features give for checked objects, in one pass."""
+        """Return the results of functions of scaled features for checked objects, in one pass."""
         chunks = [
             [function(Z) for function in functions]
             for _, Z in self.feature_map.by_blocks(objects, n_threads, progress)
@@ -414,7 +413,7 @@ class D2KEModel:
         return [np.concatenate(results) for results in zip(*chunks, strict=True)]
 
     def p_values(self, Z: np.ndarray, n_threads: int | None) -> np.ndarray:
-        """Return the p-values of `novelty` of objects with these scaled features."""
+        """Return the p-values of `novelty` for scaled features Z."""
         return self.reference.p_values(self.scaling.undo(Z)[:, self.unsupervised], n_threads)
 
     @cached_property
@@ -437,12 +436,12 @@ class D2KEModel:
         return FeatureMap(blocks, Scaling(self.scaling.mean[columns], divisor))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes, without what is prepared from them."""
+        """Return the attributes, without cached properties."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 def check_model(model: Any, function: str = "") -> None:
-    """Refuse other objects than models, and multilabel models in a function for one label."""
+    """Refuse an object that is not a model, or a multilabel model in a function for one label."""
     if not isinstance(model, D2KEModel):
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
@@ -471,7 +470,7 @@ def _title(model: D2KEModel) -> list[str]:
 
 
 def _notes(model: D2KEModel) -> list[str]:
-    """Return lines about the training: objects, accuracy, what was read, calibration, time."""
+    """Return lines about the training: objects, accuracy, columns, calibration, time."""
     lines = [model.task.report(model)]
     if isinstance(model.task, Classes) and like_amounts(model.task.classes):
         first, last = model.task.classes[[0, -1]]
@@ -480,8 +479,8 @@ def _notes(model: D2KEModel) -> list[str]:
             "say task='regression'"
         )
     if model.alphabet is not None and model.kind == "strings":
-        places = np.empty(0, code_dtype(len(model.alphabet))), np.zeros(2, np.int64)
-        empty = from_owned("strings", *places, model.alphabet, model.letters)
+        values, offsets = np.empty(0, code_dtype(len(model.alphabet))), np.zeros(2, np.int64)
+        empty = from_owned("strings", values, offsets, model.alphabet, model.letters)
         with suppress(ValueError):  # Hamming distances refuse it
             (decisions,) = model.map_features(empty, [model.linear.decide], 1)
             label = model.task.predict(decisions).tolist()[0]
@@ -507,7 +506,7 @@ def _notes(model: D2KEModel) -> list[str]:
 
 
 def _as_text(model: D2KEModel, with_blocks: bool) -> str:
-    """Return the report of a model: in full, or with at most eight families and no blocks."""
+    """Return the report of a model: in full, or with at most eight families and without blocks."""
     title, *objects = _title(model)
     lines = [title, *(f"  {line}" for line in objects)]
     families = {block.family: block.kernel_weight for block in model.blocks}
@@ -541,7 +540,7 @@ _HTML = """<div style="max-width: 60rem">
 </div>"""
 _WEIGHTS = """<table><caption style="text-align: left">shares of the kernel</caption>
 {}</table>"""
-# The bar has the text's colour behind it, so that it is seen on light and dark pages.
+# An outline in the text's colour makes the bar visible on light and dark pages.
 _WEIGHT = (
     '<tr><td style="text-align: left">{family}</td><td style="text-align: right">{percent:.0f} %'
     '</td><td style="text-align: left; width: 12rem"><div style="width: {percent:.1f}%; '
@@ -553,7 +552,7 @@ _BLOCK_ROW = (
 
 
 def _as_html(model: D2KEModel) -> str:
-    """Return the report of a model as a piece of HTML: kernel weights as bars, blocks folded."""
+    """Return the report of a model as HTML: kernel weights as bars, blocks folded."""
     title, *objects = _title(model)
     bars = [
         _WEIGHT.format(family=escape(family), percent=100 * weight)
@@ -570,7 +569,7 @@ def _as_html(model: D2KEModel) -> str:
 
 # Reference objects are compared by their distances to the random objects instead of by the
 # features, which hardly differ far from a random object. On 100 pairs of data and strangers, the
-# mean AUC is higher than by features, by features whitened by the ridge, or by its variances.
+# mean AUC is higher than with features, features whitened by the ridge, or variances of the ridge.
 #
 # Let F_ij = exp(-gamma_j d(x_i, omega_j)) / sqrt(R_b) be feature j of object i, of a block b of R_b
 # features among B blocks. The vector of the object, its weights and its projection to 512 columns
@@ -582,19 +581,19 @@ def _as_html(model: D2KEModel) -> str:
 #
 # So |sums_i - sums_h|^2 is, up to about 4 %, the mean over blocks of the mean squared distance of
 # standardised vectors. Where products of features are a kernel k, all features of the block are
-# divided by the root of k(x, x) - |mean|^2 instead, and what the features lack of the kernel,
+# divided by the root of k(x, x) - |mean|^2 instead, and the part of k(x, x) beyond the features,
 #
 #     lacking_i = (k(x_i, x_i) - |F_i|^2) / (B (k(x, x) - |mean|^2)),
 #
-# adds to squares, as the parts of two objects that no random object sees are orthogonal. The score
-# and the p-value of a new object i among m reference objects h are
+# adds to the squares, as these parts of two objects are taken as orthogonal. The score and the
+# p-value of a new object i among m reference objects h are
 #
 #     score_i = min_h sqrt(|sums_i - sums_h|^2 + lacking_i + lacking_h),
 #     p_i = (1 + number of h with score_h >= score_i) / (m + 1) / max(1, score_i / max_h score_h).
 COLUMNS = 512  # random projections of an object: 1024 do not rank better
-_VARIED = 0.01  # deviations well below that do not count
+_VARIED = 0.01  # added to deviations: features that vary less do not count
 _ROWS = 256  # computed at a time
-_ROUNDING = 2e-3  # of float16, in distances; that of two objects is usually 1.4
+_ROUNDING = 2e-3  # of float16, in distances; two objects are usually at distance 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -606,10 +605,10 @@ class ReferenceObjects:
     standardised, and all blocks get equal parts of the variance. Sums of entries with random signs
     (a count sketch) keep Euclidean distances up to about 4 %.
 
-    Features whose products are a kernel are not standardised, as their distances are those of the
-    kernel. Reference objects are looked for among the others as if they were new. What features
-    lack of the kernel of an object with itself (all of it, if the object has nothing in common with
-    the random objects) adds to the squares of its distances.
+    Features whose products are a kernel are not standardised, to keep the distances of the kernel.
+    A reference object is scored among the other ones as if it were new. The part of an object's
+    kernel with itself that the features lack (all of it, if the object has nothing in common with
+    the random objects) adds to its squared distances.
 
     Attributes
     ----------
@@ -622,12 +621,12 @@ class ReferenceObjects:
     rows : ndarray of float16, shape (m, min(R, 512))
         Projections of at most 4,096 training objects.
     scores : ndarray of float32, shape (m,)
-        Distances of these objects to the nearest others.
+        Distance of each object to the nearest other one.
     kernels : ndarray of float64, shape (n, 4)
-        For each block whose products of features are a kernel: its first feature, the one after its
-        last, the kernel of an object with itself, and the square of the weights.
+        For each block whose products of features are a kernel: its first feature, the end of its
+        features, the kernel of an object with itself, and the square of the weights.
     lacking : ndarray of float32, shape (m,)
-        What the reference objects lack of it, times the square of the weights.
+        lacking_i of the reference objects.
     """
 
     plain: np.ndarray = field(repr=False)
@@ -647,10 +646,7 @@ class ReferenceObjects:
         entropy: Any,
         n_threads: int | None,
     ) -> ReferenceObjects:
-        """Return the reference objects with unscaled features F of blocks, shape (m, R).
-
-        `indices` are those of the objects among the training objects.
-        """
+        """Return the training objects `indices`, with unscaled features F, as reference objects."""
         sizes = np.array([block.R for block in blocks], np.int64)
         is_plain = np.repeat(np.array([not block.kinds for block in blocks], bool), sizes)
         R = F.shape[1]
@@ -665,14 +661,13 @@ class ReferenceObjects:
         deviation = np.sqrt(np.maximum(squares - mean**2, 0))
         signs = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(COLUMNS,)))
         deviation = (deviation + _VARIED) * np.sqrt(np.repeat(sizes, sizes))
-        columns = list(pairwise(np.cumsum([0, *sizes]).tolist()))
         kernels = []
-        for block, (first, end) in zip(blocks, columns, strict=True):
+        for block, columns in column_slices(blocks):
             if block.self_kernel:
-                total = block.self_kernel - (mean[first:end] ** 2).sum()
-                deviation[first:end] = np.sqrt(max(total, _VARIED))
-                square = 1 / (len(blocks) * deviation[first] ** 2)
-                kernels.append((first, end, block.self_kernel, square))
+                total = block.self_kernel - (mean[columns] ** 2).sum()
+                deviation[columns] = np.sqrt(max(total, _VARIED))
+                square = 1 / (len(blocks) * deviation[columns.start] ** 2)
+                kernels.append((columns.start, columns.stop, block.self_kernel, square))
         weights = signs.choice([-1.0, 1.0], R) / (deviation * np.sqrt(len(blocks)))
         centre = (centre + mean).astype(np.float32)
         empty = np.empty(0)
@@ -683,8 +678,7 @@ class ReferenceObjects:
         result = replace(result, rows=result.sums(F).astype(np.float16), lacking=result.lack(F))
         if kernels:
             F = np.hstack([
-                block.as_new(F[:, first:end], indices)
-                for block, (first, end) in zip(blocks, columns, strict=True)
+                block.as_new(F[:, columns], indices) for block, columns in column_slices(blocks)
             ])  # fmt: skip
         scores = result.nearest(
             result.sums(F).astype(np.float16).astype(np.float32), result.lack(F), n_threads, True
@@ -704,7 +698,7 @@ class ReferenceObjects:
         return result
 
     def lack(self, F: np.ndarray) -> np.ndarray:
-        """Return what unscaled features lack of kernels of objects with themselves, weighted."""
+        """Return lacking_i for unscaled features F."""
         result = np.zeros(len(F), np.float32)
         for first, end, self_kernel, weight in self.kernels.tolist():
             strip = F[:, int(first) : int(end)]
@@ -742,15 +736,15 @@ class ReferenceObjects:
     def p_values(self, F: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return conformal p-values of objects with unscaled features F.
 
-        They are the shares of reference objects, with the object itself, that are at least as far
-        from their nearest others. Beyond all of these, the share is divided by the ratio of the
-        distances, so that strangers have an order.
+        They are the fraction of reference objects, with the object itself, whose scores are at
+        least as high. Above the highest score, the fraction is divided by the ratio of the scores,
+        so that strangers have an order.
         """
-        kept = np.sort(self.scores)
+        reference = np.sort(self.scores)
         scores = self.nearest(self.sums(F), self.lack(F), n_threads)
-        farther = len(kept) - np.searchsorted(kept, scores - _ROUNDING)
-        beyond = np.maximum(scores / (kept[-1] + _ROUNDING), 1.0)
-        return (1 + farther) / (1 + len(kept)) / beyond
+        farther = len(reference) - np.searchsorted(reference, scores - _ROUNDING)
+        beyond = np.maximum(scores / (reference[-1] + _ROUNDING), 1.0)
+        return (1 + farther) / (1 + len(reference)) / beyond
 
 
 def _medians(F: np.ndarray, plain: np.ndarray) -> np.ndarray:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models, and results of `dedupe`, to HDF5 files and back.
 
-A JSON text, ``structure``, has the model's attributes and those of its parts. What JSON does not
-have is an object of one entry there, {maker: arguments}. Numbers of all arrays stand one after
-another in a dataset for each type, ``f4`` for example: one that opens quickly. Each array is there
-in the narrowest type that holds its values exactly. The user block before it holds a CRC-32 of all
-bytes, which is checked before h5py sees them. Loading makes arrays, text and the classes that are
-listed here, and runs no code that a file brings along.
+A JSON text, ``structure``, has the attributes of the model and its components. A value of another
+type than JSON's is an object of one entry, {form: arguments}. Arrays are concatenated in a dataset
+for each type of numbers, such as ``f4``, since few datasets open quickly. Each array has the
+narrowest type that holds its values exactly. The user block holds a CRC-32 of all bytes, which is
+checked before h5py reads them. Loading makes arrays, text and the classes listed here only, and
+runs no code from a file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from d2ke.objects.kinds import find_kind
 
 T = TypeVar("T")
 _VERSION = 1
-_WHAT = {"model": "a model", "duplicates": "a result of dedupe"}  # that a file of each kind holds
+_CONTENTS = {"model": "a model", "duplicates": "a result of dedupe"}  # of each kind of file
 _CLASSES = {
     kind.__name__: kind
     for kind in (
@@ -80,7 +80,7 @@ def save_model(
     ------
     TypeError
         If `model` is not a model, or has a view that is a user's own function: files hold no code.
-        Of a distance that is one, `load_model` must be given the function.
+        If a distance is your own function, `load_model` needs the function.
 
     See Also
     --------
@@ -117,9 +117,9 @@ def write_values(
 ) -> None:
     """Write a model, or a mapping of numbers, arrays, text and objects, to a file of a kind.
 
-    Of the distances that are functions, the file has the number only.
+    Distances that are functions are replaced by their index.
     """
-    functions = list(dict.fromkeys(filter(callable, distances)))  # each once
+    functions = list(dict.fromkeys(filter(callable, distances)))  # without duplicates
     content = io.BytesIO()
     with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = f"d2ke {kind}", _VERSION
@@ -128,12 +128,12 @@ def write_values(
         put_json(store, "structure", _encoded(_File(numbers, functions), values))
         for name, arrays_of_type in numbers.items():
             store[name] = np.concatenate(arrays_of_type)
-    with content.getbuffer() as whole:
-        whole[:SIZE] = user_block(whole, kind)
+    with content.getbuffer() as buffer:
+        buffer[:SIZE] = user_block(buffer, kind)
         if hasattr(file, "write"):
-            file.write(whole)
+            file.write(buffer)
         else:
-            write_file(file_path("file", file), whole)
+            write_file(file_path("file", file), buffer)
 
 
 @hinted
@@ -148,9 +148,9 @@ def load_model(
     ----------
     file : path or binary file object
         The file.
-    distance : callable, or a sequence of them, optional
-        The function of your own that the model was trained with, of which files hold no code; the
-        functions in their order if there were several.
+    distance : callable, or a sequence of callables, optional
+        Your own function that the model was trained with, since files hold no code; several
+        functions in the order of training.
 
     Returns
     -------
@@ -187,9 +187,9 @@ def read_values(
     function: str,
     made: Callable[[Any], T],
 ) -> T:
-    """Return what `made` makes of the values that `write_values` wrote; its errors are damage.
+    """Return the result of `made` for the values of a file; its errors are reported as damage.
 
-    `function` is what the user called.
+    `function` is the name of the public function, for errors.
     """
     if not isinstance(file, (str, os.PathLike)) and hasattr(file, "read"):
         return _read("file", file, kind, distance, function, made)
@@ -206,10 +206,10 @@ def _read(
     stream.seek(start)
     if not is_sealed(front, kind):
         hdf5 = SIGNATURE in (front[: len(SIGNATURE)], front[SIZE:])
-        held = [what for other, what in _WHAT.items() if is_sealed(front, other)]
         reason = ": another program wrote it" if hdf5 else ", which is an HDF5 file"
-        reason = f": it is {held[0]}" if held else reason
-        raise ArgumentError(name, f"is not {_WHAT[kind]} saved by d2ke{reason}")
+        for other, contents in _CONTENTS.items():
+            reason = f": it is {contents}" if is_sealed(front, other) else reason
+        raise ArgumentError(name, f"is not {_CONTENTS[kind]} saved by d2ke{reason}")
     content = io.BytesIO(stream.read())
     functions = [distance] if callable(distance) else list(distance or ())
     with damage_of(name):
@@ -232,14 +232,14 @@ def _read(
     return values
 
 
-# Types of numbers in files, the narrow ones first.
+# Types of numbers in files, the narrowest first.
 _TYPES = {"f": ("f2", "f4", "f8"), "b": ("u1",), "S": ("u1",)} | dict.fromkeys(
     "iu", ("u1", "i2", "i4", "i8", "u8")
 )
 
 
 class _File(NamedTuple):
-    """The numbers of a file by their type, and the user's functions, of which it has the indices.
+    """The numbers of a file by type, and the user's functions, which the file has by index.
 
     While a file is written, the numbers of each type are a list of arrays.
     """
@@ -263,7 +263,7 @@ def _checked(model: Any) -> D2KEModel | LinearModel | SVMModel:
 
 
 def _encoded(file: _File, value: Any) -> Any:
-    """Return a value as JSON has it, {form: arguments}; add its numbers to those of the file."""
+    """Return a value for JSON, {form: arguments}; add its numbers to the file."""
 
     def items(values: Iterable[Any]) -> list[Any]:
         return [_encoded(file, item) for item in values]
@@ -279,7 +279,7 @@ def _encoded(file: _File, value: Any) -> Any:
                         return {form: [_put(file, square[np.tri(n, dtype=bool)]), n]}
             return {"array": [_put(file, value)]}
         case Objects():
-            # Without ids: those of random objects would name training objects in every file.
+            # Without ids, which would name training objects in every file.
             arrays = (value.values, value.offsets, value.alphabet, value.weights)
             refs = [None if array is None else _put(file, array) for array in arrays]
             names = value.channel_names and list(value.channel_names)
@@ -304,15 +304,14 @@ def _encoded(file: _File, value: Any) -> Any:
         return {"sparse": items((value.data, value.indices, value.indptr, value.shape))}
     if is_dataclass(value) and type(value).__name__ in _CLASSES:
         names = [field.name for field in fields(value)]
-        held = items(getattr(value, name) for name in names)
-        return {type(value).__name__: [list(pair) for pair in zip(names, held, strict=True)]}
+        return {type(value).__name__: [[x, _encoded(file, getattr(value, x))] for x in names]}
     if value in file.functions:
         return {"function": [file.functions.index(value)]}
     return {"view": items(view_name(value))} if callable(value) else value
 
 
 def _put(file: _File, array: np.ndarray) -> list[Any]:
-    """Add the numbers of an array to a file; return their type, place, shape, and the dtype."""
+    """Add the numbers of an array to a file; return their type, offset, shape, and the dtype."""
     dtype, flat = array.dtype.newbyteorder("="), np.ascontiguousarray(array).ravel()
     if dtype.kind == "S":
         flat = flat.view(np.uint8)
@@ -321,13 +320,14 @@ def _put(file: _File, array: np.ndarray) -> list[Any]:
             narrow = flat.astype(name)
         if (narrow == flat).all():
             break
-    held = file.numbers.setdefault(name, [])
-    held.append(narrow)
-    return [name, sum(map(len, held)) - len(narrow), list(array.shape), dtype.str]
+    chunks = file.numbers.setdefault(name, [])
+    offset = sum(map(len, chunks))
+    chunks.append(narrow)
+    return [name, offset, list(array.shape), dtype.str]
 
 
 def _decoded(file: _File, value: dict[str, Any]) -> Any:
-    """Return the value of a JSON object whose parts are decoded already."""
+    """Return the value of a JSON object whose items are decoded already."""
     ((form, arguments),) = value.items()
     if form in _CLASSES:
         return _CLASSES[form](**dict(arguments))
@@ -335,7 +335,7 @@ def _decoded(file: _File, value: dict[str, Any]) -> Any:
 
 
 def _read_array(file: _File, ref: Any, may_miss: bool = False) -> np.ndarray:
-    """Return the array that `_put` put; refuse values that are not finite."""
+    """Return the array that `_put` added; refuse values that are not finite."""
     (name, start, shape), dtype = ref[:3], np.dtype(ref[3])
     is_bytes = dtype.kind == "S"
     n = math.prod(shape) * (dtype.itemsize if is_bytes else 1)
@@ -361,16 +361,13 @@ def _read_objects(
     letters: str | None, missing: bool, channel_names: list[str] | None,
 ) -> Objects:  # fmt: skip
     find_kind(kind)
-    held = _read_array(file, values, bool(missing))
-    rest = [None if ref is None else _read_array(file, ref) for ref in (offsets, alphabet, weights)]
-    if rest[2] is not None and rest[2].min(initial=0) < 0:
+    values = _read_array(file, values, bool(missing))
+    offsets, alphabet, weights = (
+        None if ref is None else _read_array(file, ref) for ref in (offsets, alphabet, weights)
+    )
+    if weights is not None and weights.min(initial=0) < 0:
         raise ValueError("weights of objects are negative")
-    offsets, alphabet, weights = rest
-    return Objects(kind, held, offsets, alphabet, letters, weights, missing, None, channel_names)
-
-
-def _read_view(_: _File, name: str, arguments: dict[str, Any]) -> Any:
-    return partial(VIEWS[name], **arguments) if arguments else VIEWS[name]
+    return Objects(kind, values, offsets, alphabet, letters, weights, missing, None, channel_names)
 
 
 _READERS: dict[str, Callable[..., Any]] = {
@@ -378,7 +375,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "lower": partial(_read_triangle, "lower"),
     "upper": partial(_read_triangle, "upper"),
     "text": lambda _, text, shape, dtype: np.array(text, dtype).reshape(shape),
-    "view": _read_view,
+    "view": lambda _, name, options: partial(VIEWS[name], **options) if options else VIEWS[name],
     "objects": _read_objects,
     "function": lambda file, i: file.functions[i],
     "sparse": lambda _, *arrays: sparse.csr_array(arrays[:-1], shape=arrays[-1]),
@@ -391,7 +388,7 @@ _READERS: dict[str, Callable[..., Any]] = {
 
 
 def _check(model: D2KEModel) -> None:
-    """Refuse parts that do not fit together, with which compiled code would leave its arrays."""
+    """Refuse inconsistent arrays, beyond which compiled code would read."""
     for block in model.blocks:
         block.check((model.inputs[block.column] if model.inputs else model).channels)
     R = sum(block.R for block in model.blocks)

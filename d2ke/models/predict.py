@@ -47,7 +47,7 @@ def d2ke_predict(
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     probability : bool
-        Return probabilities in the place of decision values; of classes only.
+        Return probabilities instead of decision values; for classes only.
     unseen_letters : {"allow", "refuse"}
         What to do with letters that occur in no training string. "allow": they differ from every
         letter of the model, and a warning counts the strings that have some. "refuse": raise an
@@ -116,9 +116,9 @@ def predict_objects(
     progress: bool | None,
     p_values: bool = False,
 ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray | None]:
-    """Return predictions for checked objects, the accuracy, decisions, and p-values of `novelty`.
+    """Return predictions, accuracy, decisions and p-values of `novelty` for checked objects.
 
-    All of them come from one pass over the features.
+    All results come from one pass over the features.
     """
     true = None if y is None else model.task.truth(y, len(objects))
     functions: list[Callable[[np.ndarray], np.ndarray]] = [model.linear.decide]
@@ -216,7 +216,7 @@ def d2ke_update(
     """Add labelled objects to a model that was trained with ``keep_sums=True``.
 
     Random objects, gammas, kernel weights, the scaling of features and C stay. Weights and offset
-    are those of the ridge on all objects, old and new, with the same features and C. The training
+    are fitted by the ridge to all objects, old and new, with the same features and C. The training
     objects are not needed: the model has the sums of their products.
 
     Parameters
@@ -239,8 +239,8 @@ def d2ke_update(
     Returns
     -------
     D2KEModel
-        A new model. Its accuracy, confusion matrix, calibration and the objects that novelty
-        compares with are those of `model`, from `d2ke_train`; `print` mentions this.
+        A new model. Its accuracy, confusion matrix, calibration and the reference objects of
+        novelty are copied from `model`; `print` mentions this.
 
     Raises
     ------
@@ -255,12 +255,12 @@ def d2ke_update(
 
     Notes
     -----
-    The penalty of a weight is that of a feature divided by its deviation. The deviations are those
-    of the objects that `d2ke_train` saw, as C was chosen for these: with new ones, the same C would
-    be another penalty. Several updates give the model of one, up to rounding.
+    Weights are penalised for features divided by their deviations. The deviations stay as
+    `d2ke_train` estimated them, as it chose C for them: with new deviations, the same C would be
+    another penalty. Several updates give the model of one, up to rounding.
 
-    Training replaces the features of its objects at random objects that are these objects. In new
-    objects nothing is replaced, so do not add training objects again.
+    Training replaces the features of its objects at random objects that are these objects. An
+    update replaces nothing, so do not add training objects again.
 
     Examples
     --------
@@ -288,14 +288,14 @@ def d2ke_update(
     scaling = model.scaling
     ridge = Ridge.of(sums, scaling.divisor)
     linear = model.task.linear_model(ridge, model.C)
-    # The ridge's features have the mean of all objects, the model's that of the first ones.
+    # The ridge centres features by all objects, the model by the first ones.
     shift = (scaling.mean - ridge.mean) / scaling.divisor
     linear = replace(linear, bias=linear.bias + linear.weights @ shift)
     return replace(model, linear=linear, sums=sums, n_added=model.n_added + len(objects))
 
 
 def checked(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: Any) -> Any:
-    """Check the arguments of functions of a model; return packed objects."""
+    """Check the common arguments of functions of a model; return packed objects."""
     check_model(model)
     choice("unseen_letters", unseen_letters, ("allow", "refuse"))
     check_progress(progress)

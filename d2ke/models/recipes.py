@@ -30,22 +30,22 @@ from d2ke.objects.records import Records
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
 
 _BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
-_PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
+_PLAIN_R = 512  # training objects, for a Python function or a distance without a recipe
 
-# Strings, short and long, of more than which all k-mers have scores: of short ones these are as
-# accurate as landmarks, and cost no decomposition of their number.
+# Numbers of short and of long strings above which scores of all k-mers replace landmarks. For short
+# strings they are as accurate, without a decomposition of a matrix of landmarks.
 _SCORED = (1000, 2 * SAMPLE)
-_PILOT = 256  # features beside k-mers that say how many of them pay
+_PILOT = 256  # features beside k-mers, whose weights decide the number of further features
 
 _LEVEL: tuple[views.View, ...] = (views.standardize,)
 _SLOPE: tuple[views.View, ...] = (views.standardize, views.difference, views.standardize)
 
 
 class BlockSpec(NamedTuple):
-    """A row of a table: what a block of distances is made of but for its distance.
+    """A row of a table: a block of distances without its distance.
 
-    `weight` is the part of R in proportion to the other rows, and `weight_if_long` that for long
-    strings; other fields are those of `Block`.
+    R is divided among the rows in proportion to `weight`, or for long strings `weight_if_long`; all
+    other fields are as in `Block`.
     """
 
     name: str
@@ -59,7 +59,7 @@ class BlockSpec(NamedTuple):
     from_omega: bool = False
 
 
-# Segments of a few steps measure how often a series is near each level, in any order.
+# Segments of a few steps measure how often a series is near each level, at any time.
 _SHORT = (0.0, 0.07)
 _SERIES = (
     BlockSpec("noise", partial(noise, lengths=(_SHORT, MIXED[0])), _LEVEL),
@@ -69,15 +69,15 @@ _SERIES = (
     BlockSpec("segments of differences", partial(segments, lengths=(_SHORT, *MIXED)), _SLOPE),
     BlockSpec("training differences", training_objects, _SLOPE),
 )
-# Of places on the globe, which no view may change.
+# For positions on the globe, which views must not change.
 _GLOBE = (BlockSpec("segments", segments), BlockSpec("training series", training_objects))
 
 _WINDOWS = tuple(
     BlockSpec(
-        name, partial(shapelets, normalize=is_shape, kinds=("nearest", "rare", "longest")), seen,
-        family=name, members=("anywhere", "shapes" if is_shape else "windows", shown),
+        name, partial(shapelets, normalize=is_shape, kinds=("nearest", "rare", "longest")), steps,
+        family=name, members=("anywhere", "shapes" if is_shape else "windows", member),
     )
-    for name, is_shape, seen, shown in (
+    for name, is_shape, steps, member in (
         ("shapes", True, _LEVEL, "level"),
         ("windows", False, _LEVEL, "level"),
         ("shapes of differences", True, _SLOPE, "slope"),
@@ -131,7 +131,7 @@ def recipe(
     R: int | None = None,
     **params: Any,
 ) -> list[AnyBlock]:
-    """Return the blocks that `d2ke_train` uses by default, to be trained beside others.
+    """Return the default blocks of `d2ke_train`, to be trained beside further blocks.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def recipe(
 
 
 def choose_blocks(sample: Sample, request: ModelRequest, n: int) -> tuple[AnyBlock, ...]:
-    """Return the blocks for n training objects, by a sample of them: the user's or the recipe's."""
+    """Return the user's or the recipe's blocks for n training objects, given a sample."""
     if isinstance(sample.objects, Records):
         return _record_blocks(sample.objects, request, n)
     packed_objects(sample.objects, request.distances)  # partitions are checked by their sample
@@ -175,14 +175,14 @@ def choose_blocks(sample: Sample, request: ModelRequest, n: int) -> tuple[AnyBlo
 
 
 def feature_limit(request: ModelRequest, n: int, keep_sums: bool = False) -> int | None:
-    """Return how many features a model of n objects has at most, if the user leaves that open."""
+    """Return the largest number of features of a model of n objects; None if the user sets R."""
     if request.blocks is not None or request.R is not None:
         return None
     return min(max(n, 256), LARGEST) if keep_sums else _affordable(n)
 
 
 def _affordable(n: int) -> int:
-    """Return how many features n objects may have: 3e7 numbers, of many objects 4096 each."""
+    """Return the largest number of features of n objects: 3e7 / n, at least 4096."""
     return max(4096, min(17_000, 30_000_000 // n))
 
 
@@ -197,8 +197,8 @@ def blocks_of_objects(
 ) -> tuple[AnyBlock, ...]:
     """Return the recipe for n objects, of which X is a sample.
 
-    With k, the number of columns that a ridge fits, k-mers of many strings have scores instead of
-    features, and the other blocks have all of a given R.
+    With k, the number of targets of the ridge, scores replace the k-mer features of many strings,
+    and the distance blocks share all of a given R.
     """
     blocks: tuple[Any, ...] = _distance_blocks(X, request, n)
     kmers = [
@@ -206,21 +206,20 @@ def blocks_of_objects(
     ]
     if not kmers:
         return blocks
-    others = [block for block in blocks if not isinstance(block, Kmers)]
+    rest = [block for block in blocks if not isinstance(block, Kmers)]
     is_long = kmers[0].form == "gapped"
     many = n > _SCORED[is_long] and request.strands == "one"
-    scored = many and k is not None and k <= 64  # of more classes, each score costs too much
+    scored = many and k is not None and k <= 64  # with more classes, scores cost too much
     if scored and request.R is not None:
-        sizes = _in_proportion(request.R, [block.R for block in others])
-        others = [block.resized(size) for block, size in zip(others, sizes, strict=True)]
-    size = sum(block.R for block in others)
-    firsts = [max(1, block.R * _PILOT // max(size, _PILOT)) for block in others]
-    others = [replace(block, first=first) for block, first in zip(others, firsts, strict=True)]
+        sizes = _in_proportion(request.R, [block.R for block in rest])
+        rest = [block.resized(size) for block, size in zip(rest, sizes, strict=True)]
+    size = max(_PILOT, sum(block.R for block in rest))
+    rest = [replace(block, first=max(1, block.R * _PILOT // size)) for block in rest]
     if scored and k:
-        # Of short strings, either form is the more accurate one at times; training weighs them.
+        # Either form may be more accurate for short strings; training chooses their weights.
         forms = ["occurrences"] if is_long else ["counts", "occurrences"]
-        return (*others, *(ScoredKmers(k, form) for form in forms))
-    return (*others, *kmers)
+        return (*rest, *(ScoredKmers(k, form) for form in forms))
+    return (*rest, *kmers)
 
 
 def _distance_blocks(X: Any, request: ModelRequest, n: int) -> tuple[Block, ...]:
@@ -229,8 +228,8 @@ def _distance_blocks(X: Any, request: ModelRequest, n: int) -> tuple[Block, ...]
     if len(distances) == 1:
         return _one_recipe(X, distances[0], request.parameters, request.R, n)
     if request.parameters:
-        given = ", ".join(request.parameters)
-        raise TypeError(f"several distances have no common parameters ({given}); give blocks")
+        keys = ", ".join(request.parameters)
+        raise TypeError(f"several distances have no common parameters ({keys}); give blocks")
     total = request.R or max(
         sum(block.R for block in _one_recipe(X, distance, {}, None, n)) for distance in distances
     )
@@ -266,7 +265,7 @@ def _blocks(
     family: str = "",
     gamma_scale: float = 1.0,
 ) -> tuple[Block, ...]:
-    """Return a block for each row of a table that has any random objects."""
+    """Return a block for each row of a table whose size is not 0."""
     return tuple(
         Block(
             spec.name, distance, spec.sampler, size, spec.views, {**parameters, **spec.parameters},
@@ -283,8 +282,8 @@ def split_evenly(R: int, n: int) -> list[int]:
 
 
 def _in_proportion(R: int, weights: Sequence[int]) -> list[int]:
-    """Divide R in proportion to weights; of a small R, the first have more."""
-    ends = np.cumsum([0, *weights], dtype=object)  # of int, which no R is too large for
+    """Divide R in proportion to weights; if R is small, the first parts are larger."""
+    ends = np.cumsum([0, *weights], dtype=object)  # Python integers do not overflow
     return np.diff(-(-R * ends // ends[-1])).tolist()
 
 
@@ -299,7 +298,7 @@ def _series(
 def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     """Return the recipe of series: windows anywhere, windows nearby, and the whole course.
 
-    They have twelve, one and four seventeenths of R; a smaller R is all nearest shapes.
+    They have twelve, one and four seventeenths of R; an R below 17 is all nearest shapes.
     """
     if R < 17:
         nearest = partial(shapelets, kinds=("nearest",))
@@ -312,7 +311,7 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     if size < 60:
         return blocks
     course = _series(X, "dtw", {}, size, len(X))
-    # A tenth of the whole course, or ten features of each block, decides whether the rest pays.
+    # The first tenth of these features, or ten of each block, decide the number of further ones.
     return blocks + tuple(
         replace(
             block, family="whole course", members=("course",),
@@ -325,7 +324,7 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
 def _strings(
     X: Any, distance: str, parameters: Mapping[str, Any], R: int | None, n: int
 ) -> tuple[Any, ...]:
-    """Return the recipe of strings; of given R, half are k-mers."""
+    """Return the recipe of strings; half of a given R are k-mers."""
     if parameters or distance != "levenshtein":
         size = R or (_BAGS_R if distance == "bag" else _PLAIN_R)
         return (Block("training objects", distance, training_objects, size, (), parameters),)
@@ -335,7 +334,7 @@ def _strings(
     # In long strings, infix matches carry most of the signal.
     weights = [spec.weight_if_long if length > 300 else spec.weight for spec in _STRINGS]
     blocks = _blocks(_STRINGS, _in_proportion(rest, weights), distance, {}, "parts")
-    # Of longer strings, k-mers with gaps are more alike.
+    # Related long strings share more k-mers with gaps than without.
     form = "contiguous" if length <= 30 else "gapped"
     return (*blocks, Kmers(n_landmarks, form)) if n_landmarks else blocks
 
@@ -343,10 +342,9 @@ def _strings(
 def _sets(
     X: Any, distance: str, parameters: Mapping[str, Any], R: int | None, n: int
 ) -> tuple[Block, ...]:
-    """Return the recipe of sets; half of a given R are of centred sets, if they are used.
+    """Return the recipe of sets; half of R is for centred sets, unless the vectors are descriptors.
 
-    Descriptors, of many values that are not negative, stay as they are; sets of points may have
-    been moved.
+    Descriptors have at least 16 values, none negative. Sets of points may have been moved.
     """
     descriptors = X.dim >= 16 and (X.values >= 0).all()
     roots = distance in ("mhd", "hausdorff", "chamfer", "emd", "kernel")  # square roots suit these
@@ -365,7 +363,7 @@ def _sets(
 def _set_blocks(
     specs: Sequence[BlockSpec], distance: str, parameters: Mapping[str, Any], R: int, family: str
 ) -> tuple[Block, ...]:
-    """Return blocks that share R, in both directions of a distance that is the larger of two."""
+    """Return blocks that share R, in both directions if the distance is a maximum of both."""
     if distance in _DIRECTED:
         distance = _DIRECTED[distance]
         specs = [
@@ -376,7 +374,7 @@ def _set_blocks(
     return _blocks(specs, split_evenly(R, len(specs)), distance, parameters, family)
 
 
-# By the kind of objects that a distance compares.
+# Recipes by the kind of objects that the distance compares.
 _RECIPES: dict[str, Callable[..., tuple[Block, ...]]] = {
     "strings": _strings,
     "series": _series,
@@ -385,27 +383,27 @@ _RECIPES: dict[str, Callable[..., tuple[Block, ...]]] = {
 
 
 def _record_blocks(sample: Records, request: ModelRequest, n: int) -> tuple[AnyBlock, ...]:
-    """Return the blocks of n records: of objects the given ones, or the recipes of their kinds.
+    """Return the blocks of n records: the user's, or the recipe of each column of objects.
 
-    Columns of objects share R. One without entries in the sample has no blocks.
+    Columns of objects share R. A column without entries in the sample has no blocks.
     """
-    chosen: list[AnyBlock] = list(request.blocks or ())
-    columns = column_requests(sample, request)
-    sizes = [None] * len(columns) if request.R is None else split_evenly(request.R, len(columns))
-    beside_bags = any("bag" in wanted.distances for wanted in columns.values())
-    for (name, wanted), size in zip(columns.items(), sizes, strict=True):
+    result: list[AnyBlock] = list(request.blocks or ())
+    requests = column_requests(sample, request)
+    sizes = [None] * len(requests) if request.R is None else split_evenly(request.R, len(requests))
+    beside_bags = any("bag" in item.distances for item in requests.values())
+    for (name, column_request), size in zip(requests.items(), sizes, strict=True):
         if request.blocks is not None or size == 0 or not len(sample[name].rows):
             continue
         values = sample[name].values
-        if beside_bags and values.base == "sets" and len(wanted.distances) == 1:
-            distance = wanted.distances[0] or usual_distance("sets")
+        if beside_bags and values.base == "sets" and len(column_request.distances) == 1:
+            distance = column_request.distances[0] or usual_distance("sets")
             size = size or _BAGS_R * (2 if distance in _DIRECTED else 1)
-            # Sets of the nodes of graphs: their values have units, and a level.
+            # Sets of nodes of graphs: their values have units and a level.
             specs = (BlockSpec("sets", training_objects, _LEVEL),)
             blocks: Sequence[Block] = _set_blocks(specs, distance, {}, size, "sets")
         else:
-            blocks = _distance_blocks(values, replace(wanted, R=size), n)
+            blocks = _distance_blocks(values, replace(column_request, R=size), n)
         for block in blocks:
             family = f"{name}: {block.family}" if block.family else name
-            chosen.append(replace(block, name=f"{name}: {block.name}", family=family, column=name))
-    return (*chosen, *plain_blocks(sample))
+            result.append(replace(block, name=f"{name}: {block.name}", family=family, column=name))
+    return (*result, *plain_blocks(sample))

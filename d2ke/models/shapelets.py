@@ -31,7 +31,7 @@ from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects
 
 KINDS = ("nearest", "nearby", "rare", "longest")
-RADIUS = 0.1  # of "nearby", as a part of the length of a series
+RADIUS = 0.1  # of "nearby", as a fraction of the length of a series
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +47,13 @@ class Shapelet:
     channels : tuple of int
         The channels of the series that it is compared with.
     kind : {"nearest", "nearby", "rare", "longest"}
-        The distance, see the head of this file.
+        The distance, see the module's docstring.
     place : float
-        Where it was cut, as a part of all positions.
+        Position of the cut, as a fraction of all positions.
     threshold : float
         A mean squared distance, between the distances of two positions of a training series.
     normalize : bool
-        Whether shapes alone are compared: values of mean 0 and deviation 1.
+        Whether values are compared with mean 0 and deviation 1: shapes only.
     """
 
     values: np.ndarray
@@ -66,9 +66,9 @@ class Shapelet:
 
     def __str__(self) -> str:
         step = f", every {self.dilation} steps" * (self.dilation > 1)
-        what = "shape" if self.normalize else "window"
+        name = "shape" if self.normalize else "window"
         kind = "longest run" if self.kind == "longest" else self.kind
-        return f"{what} of {len(self.values)} values{step}, {kind}"
+        return f"{name} of {len(self.values)} values{step}, {kind}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +78,11 @@ class Shapelets:
     Attributes
     ----------
     values : ndarray of float32
-        Values of all shapelets, one after another, in each shapelet channel by channel.
+        Concatenated values of all shapelets, channel by channel in each shapelet.
     first : ndarray of int64, shape (n_groups + 1,)
         The first shapelet of each group.
     lengths, dilations : ndarray of int64, shape (n_groups,)
-        Of the shapelets of each group.
+        Length and dilation of the shapelets of each group.
     channel_offsets, channels : ndarray of int64
         The channels of group g are ``channels[channel_offsets[g]:channel_offsets[g + 1]]``.
     places, thresholds : ndarray of float32, shape (n_shapelets,)
@@ -93,7 +93,7 @@ class Shapelets:
     normalize : bool
         Whether shapelets have mean 0 and deviation 1.
     kinds : tuple of str
-        Of `KINDS`: the distances, each to all shapelets.
+        A subset of `KINDS`: the distances, each to all shapelets.
     """
 
     values: np.ndarray
@@ -131,7 +131,7 @@ class Shapelets:
         )  # fmt: skip
 
     def compiled(self) -> kernel.Windows:
-        """Return the shapelets in the form of the kernel, for many calls of `distances`."""
+        """Return the shapelets prepared for the kernel, for many calls of `distances`."""
         n_channels = len(self.limits)
         return kernel.Windows(
             np.zeros((n_channels, 1), np.float32), np.array([0, 1]), self.limits[:, None],
@@ -144,7 +144,7 @@ class Shapelets:
     ) -> np.ndarray:
         """Return the distances of series to all shapelets, float32, shape (len(X), len(self)).
 
-        `compiled` is what the method of that name returned.
+        `compiled` is the result of the method `compiled`.
         """
         compiled = self._beside(X, compiled)
         runs = "longest" in self.kinds
@@ -155,13 +155,13 @@ class Shapelets:
         return np.concatenate([D[:, k * n : (k + 1) * n] for k in columns], axis=1)
 
     def _beside(self, X: Objects, compiled: kernel.Windows | None = None) -> kernel.Windows:
-        """Return the shapelets and series in the form of the kernel."""
+        """Return the shapelets and series prepared for the kernel."""
         series = np.ascontiguousarray(X.values.T, np.float32)
         limits = np.repeat(self.limits[:, None], len(X), axis=1)
         return (compiled or self.compiled()).of_series(series, X.offsets, limits)
 
     def check(self, n_channels: int) -> None:
-        """Refuse shapelets, read from a file, that do not fit together."""
+        """Refuse inconsistent arrays of a file."""
         n_groups, n_shapelets = len(self.lengths), len(self.places)
         sizes = self.lengths * np.diff(self.channel_offsets)
         sound = (
@@ -198,10 +198,10 @@ def shapelets(
 
     Four of five shapelets have 7, 9 or 11 values. The steps between these are 2^u, with u uniform
     from 0 to the largest that fits the median length. Every fifth shapelet has 15, 21, 31 or 51
-    consecutive values. Shapelets have at most as many values as the median series. For several
-    channels, each shapelet has a random subset. The threshold of a shapelet is between its
-    distances to two positions of another training series, so rounding does not decide which
-    positions are within it.
+    consecutive values. No shapelet is longer than the median series. With several channels, each
+    shapelet has a random subset. The threshold of a shapelet is between its distances to two
+    positions of another training series, so rounding does not decide which positions are within
+    it.
 
     Parameters
     ----------
@@ -285,9 +285,9 @@ def shapelets(
         (starts / np.maximum(1, last)).astype(np.float32), thresholds, limits, normalize,
         tuple(kinds),
     )  # fmt: skip
-    # The threshold lies between two distances of a shapelet to 256 positions of the other series:
-    # one of rank 5 to 10 %, and the next larger one. Distances that may differ by rounding alone
-    # are equal.
+    # The threshold lies between two of a shapelet's distances to 256 positions of series `other`:
+    # the distance of rank 5 to 10 %, and the next larger one. Distances that may differ by rounding
+    # only are equal.
     n_positions = 256
     profile = omega._beside(X).sample(other, rng.random((n_shapelets, n_positions), np.float32))
     profile = np.sort(profile, axis=1)
@@ -297,9 +297,9 @@ def shapelets(
     is_above = profile > (lower + tied)[:, None]
     upper = np.where(is_above[:, -1], profile[rows, is_above.argmax(axis=1)], lower + 2 * tied)
     below = np.where(is_above, -np.inf, profile).max(axis=1)
-    # Not half way, where series of whole numbers have other distances.
+    # Not the midpoint, which may be a distance between series of integers.
     thresholds[:] = below + 0.381966 * (upper - below)
     # A shapelet has distance 0 to the series that it was cut from.
     none = np.full(n_shapelets, -1)
     has_source = [kind in ("nearest", "nearby") for kind in kinds]
-    return omega, np.concatenate([sources if known else none for known in has_source])
+    return omega, np.concatenate([sources if is_cut else none for is_cut in has_source])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of columns of records that need no distance: numbers, categories, missing entries.
 
-They are in families of their own. A row without an entry has the mean features of the training
-rows, and so have labels of categories that no training row has.
+They have their own families. A row without an entry, or with a category of no training row, has
+the mean features of the training rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_LABELS = 4096
 
 
 class _OneFeature(FeatureBlock):
-    """A block of one feature, which explanations describe as the block."""
+    """A block of one feature, which has the block's description in explanations."""
 
     R = 1
 
@@ -43,8 +43,8 @@ class Numbers(_OneFeature):
         Mean and deviation of the training numbers; the deviation is 1 if they are constant up to
         rounding.
     rounding : float
-        Differences from the mean up to this count as 0: the largest one, if the training numbers
-        are constant up to rounding.
+        Differences from the mean up to this count as 0: the largest difference, if the training
+        numbers are constant up to rounding; else 0.
     """
 
     mean: float = 0.0
@@ -54,7 +54,7 @@ class Numbers(_OneFeature):
     def fit(self, sample: Sample, seed: Any) -> Numbers:
         """Return the block with the moments of the sample."""
         values = sample.objects
-        scale = float(np.abs(values).max()) or 1.0  # whose square float64 may not hold
+        scale = float(np.abs(values).max()) or 1.0  # its square may overflow
         (mean,), (sd,), (largest,) = moments(values[:, None] / scale)
         mean, sd, fill = float(scale * mean), float(scale * sd), np.zeros(1, np.float32)
         with np.errstate(over="ignore"):
@@ -70,11 +70,11 @@ class Numbers(_OneFeature):
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the standardised numbers."""
-        z = np.clip(self.standardized(X), -1e6, 1e6)  # float32 does not hold any number
+        z = np.clip(self.standardized(X), -1e6, 1e6)  # in the range of float32
         return z[:, None].astype(np.float32)
 
     def standardized(self, numbers: np.ndarray) -> np.ndarray:
-        """Return numbers less the mean, in deviations."""
+        """Return the numbers minus the mean, divided by the deviation."""
         away = numbers - self.mean
         away[np.abs(away) <= self.rounding] = 0.0
         return away / self.sd
@@ -82,17 +82,17 @@ class Numbers(_OneFeature):
 
 @dataclass(frozen=True, eq=False)
 class NearNumbers(FeatureBlock):
-    """Nearness of numbers to quantiles of the training numbers, which can follow a curve.
+    """Nearness of numbers to quantiles of the training numbers, to fit a curve.
 
-    Features are exp(-gamma |x - c|) for 32 quantiles c, and gamma 1 over the median distance to c:
-    a D2KE kernel.
+    Features are exp(-gamma |x - c|) for 32 quantiles c, with gamma = 1 / (median distance to c): a
+    D2KE kernel.
 
     Attributes
     ----------
     numbers : Numbers
         The standardised numbers.
     centres, gamma : ndarray of float64
-        The quantiles, which are standardised, and 1 over the median distances to them.
+        The standardised quantiles, and 1 over the median distance to each.
     """
 
     numbers: Numbers
@@ -119,9 +119,9 @@ class NearNumbers(FeatureBlock):
         centres = np.unique(np.quantile(z, quantiles, method="nearest"))
         middle = np.median(np.abs(z[:, None] - centres), axis=0)
         gamma = 1 / np.where(middle > 0, middle, 1.0)
-        ready = replace(self, numbers=numbers, centres=centres, gamma=gamma)
-        fill = ready._near(sample.objects).mean(axis=0).astype(np.float32)
-        return replace(ready, fill=fill)
+        fitted = replace(self, numbers=numbers, centres=centres, gamma=gamma)
+        fill = fitted._near(sample.objects).mean(axis=0).astype(np.float32)
+        return replace(fitted, fill=fill)
 
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
@@ -140,7 +140,7 @@ class NearNumbers(FeatureBlock):
 
 @dataclass(frozen=True, eq=False)
 class Categories(FeatureBlock):
-    """A feature for each label, 1 for its rows and else 0.
+    """An indicator of each label (one-hot encoding).
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class Categories(FeatureBlock):
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return which label each row has."""
+        """Return the indicators of the labels."""
         F = np.repeat(np.asarray(self.fill)[None], len(X), axis=0)
         indices = np.minimum(np.searchsorted(self.labels, X), self.R - 1)
         is_label = self.labels[indices] == X
@@ -182,7 +182,7 @@ class Categories(FeatureBlock):
         return F
 
     def warn_of_unseen(self, column: Column) -> None:
-        """Warn of labels that no training row has."""
+        """Warn of labels that occur in no training row."""
         if not len(column.rows):
             return
         unseen = np.flatnonzero(~np.isin(column.values, self.labels))
@@ -196,7 +196,7 @@ class Categories(FeatureBlock):
 
 @dataclass(frozen=True, eq=False)
 class Missing(_OneFeature):
-    """Whether an entry is missing: 1, and else 0."""
+    """1 if an entry is missing, else 0."""
 
     def fit(self, sample: Sample, seed: Any) -> Missing:
         """Return the block with the feature of missing entries."""
@@ -205,7 +205,7 @@ class Missing(_OneFeature):
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return 0: these entries are there."""
+        """Return zeros: these entries are not missing."""
         return np.zeros((len(X), 1), np.float32)
 
 

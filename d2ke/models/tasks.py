@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model predicts: classes, real values, or sets of labels.
+"""Kinds of predictions: classes, real values, or sets of labels.
 
-Nearly all that depends on the kind of labels is here: a `Task` encodes labels, gives the targets
-of a ridge, turns decisions into predictions, scores and calibrates them, and writes its
-lines of reports and warnings.
+A `Task` encodes labels, gives the targets of a ridge, turns decisions into predictions, scores and
+calibrates them, and writes its lines of reports and warnings.
 """
 
 from __future__ import annotations
@@ -24,28 +23,28 @@ from d2ke.learners.ridge import Ridge, class_indicators
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.objects.fields import finite_numbers
 
-_MAX_CONFUSION = 1000  # classes: the matrix of more is as large as the model, and nobody reads it
-_MANY = 20  # classes, and errors in which an order can be seen
+_MAX_CONFUSION = 1000  # classes: a larger matrix takes as much memory as the model
+_MANY = 20  # classes, or errors, that can show an order
 
 
 class Task:
-    """What a model predicts.
+    """The kind of predictions of a model.
 
-    Decision values are ``unit * targets + centre`` for the targets that a ridge fits. Targets of
-    0 and 1 give decision values above 0 for a class.
+    Decision values are ``unit * targets + centre`` for the targets of the ridge. Targets of 0 and 1
+    give decision values above 0 for a class.
 
     Attributes
     ----------
     classes : ndarray or None
         The classes in sorted order, or the names of the labels; None for real values.
     unit, centre : float
-        See above.
+        Scale and shift of the targets.
     multilabel : bool
         Whether an object may have several labels.
     measure : str
         Name of the score, for reports: ``"accuracy"``, in percent, or ``"R^2"``.
     sentence : str
-        What says a score in words.
+        Format of a score in a sentence.
     calibration_type : dtype
         Type of the left-out predictions that calibration fits.
     few : int
@@ -72,24 +71,21 @@ class Task:
 
     @property
     def n_probabilities(self) -> int:
-        """Number of columns of probabilities, which real values have not."""
+        """Number of columns of probabilities; 0 for real values."""
         return 0 if self.classes is None else len(self.classes)
 
     # ------------------------------------------------------------ labels
 
     def truth(self, y: Any, n: int) -> np.ndarray:
-        """Return the labels of n objects, checked, in the type of predictions.
-
-        Labels that the model does not have are allowed.
-        """
+        """Return the checked labels of n objects in the type of predictions; allow new labels."""
         raise NotImplementedError
 
     def encode(self, y: Any, n: int) -> np.ndarray:
-        """Return the labels of n objects as training has them; refuse labels that are new."""
+        """Return the encoded labels of n objects; refuse new labels."""
         return self.truth(y, n)
 
     def targets(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
-        """Return what the ridge fits to encoded labels, shape (n, k), sparse or dense."""
+        """Return the ridge's targets for encoded labels, shape (n, k), sparse or dense."""
         raise NotImplementedError
 
     def dense_targets(self, values: np.ndarray) -> np.ndarray:
@@ -98,15 +94,15 @@ class Task:
         return targets.toarray() if sparse.issparse(targets) else targets
 
     def to_decisions(self, targets: np.ndarray) -> np.ndarray:
-        """Return decision values for what a ridge predicts of `targets`: above 0 for a class."""
+        """Return decision values from predictions of `targets`: above 0 for a class."""
         return self.unit * targets + self.centre
 
     def target_centre(self, values: np.ndarray) -> np.ndarray:
-        """Return what targets are shifted by in sums, shape (k,); 0 if they are sparse."""
+        """Return the shift of targets in sums, shape (k,); 0 if they are sparse."""
         return np.zeros(self.k)
 
     def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
-        """Return the weight of each class for `class_weight`; `counts` are those of `counts`."""
+        """Return the weight of each class for `class_weight`, given the result of `counts`."""
         has = "has several labels an object" if self.multilabel else "is real"
         raise ArgumentError("class_weight", f"is for classes, but y {has}: give sample_weight")
 
@@ -115,10 +111,10 @@ class Task:
         return Counter()
 
     def check_rows(self, n: int) -> None:
-        """Refuse labels that n objects cannot be enough for."""
+        """Refuse labels for which n objects cannot be enough."""
 
     def largest_group(self, n: int) -> float:
-        """Return how many of n objects a group of near-copies has at most."""
+        """Return the largest size of a group of near-copies among n objects."""
         return float(np.sqrt(n))
 
     # ------------------------------------------------------------ predictions
@@ -135,7 +131,7 @@ class Task:
         raise NotImplementedError
 
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
-        """Return what each object takes from the best score, whose mean is lost."""
+        """Return the loss of each object, in units of the score."""
         return 100.0 * _is_wrong(self.predict(decisions), true)
 
     def score(self, true: np.ndarray, predicted: np.ndarray) -> float:
@@ -143,15 +139,15 @@ class Task:
         return self.score_of(self.tally(true, predicted))
 
     def tally(self, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        """Return numbers of some objects, which `score_of` turns into the score of all by sums."""
+        """Return sums over a chunk of objects, which `score_of` turns into a score."""
         return np.array([len(true), np.count_nonzero(~_is_wrong(predicted, true))], np.float64)
 
     def score_of(self, tally: np.ndarray) -> float:
-        """Return the score, up to rounding, by the sum of the tallies of all objects."""
+        """Return the score, up to rounding, from the sum of the tallies of all chunks."""
         return 100.0 * float(tally[1] / tally[0]) if tally[0] else float("nan")
 
     def result(self, score: float) -> str:
-        """Return a score in words."""
+        """Return a score as a phrase."""
         return self.sentence.format(score)
 
     def shown(self, score: float, error: float | None = None) -> str:
@@ -161,15 +157,15 @@ class Task:
         return f"{score:.{digits}f}{margin}{percent}"
 
     def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
-        """Return the labels that features can support, and what each feature adds for each label.
+        """Return the labels that features can support, and the support of each by each feature.
 
-        `shares` are parts of decision values, shape (n_decisions, n_features). What speaks against
-        a class becomes 0.
+        `shares` are the features' terms of decision values, shape (n_decisions, n_features).
+        Negative support becomes 0.
         """
         return self.classes.tolist(), np.maximum(shares, 0)
 
     def focus(self, decision: np.ndarray) -> tuple[Any, int, float]:
-        """Return the prediction of one object, the decision value that it rests on, and its sign.
+        """Return the label of one object, the index of its decision value, and a sign.
 
         The value times the sign is positive in favour of the label.
         """
@@ -184,13 +180,13 @@ class Task:
     # ------------------------------------------------------------ left-out scores
 
     def confusion(self, n_Cs: int) -> np.ndarray | None:
-        """Return confusion matrices of no objects, one for each C; None if there are none."""
+        """Return confusion matrices of zeros, one for each C; None for tasks without them."""
         return None
 
     def judge(
         self, decision: np.ndarray, values: np.ndarray, digits: int
     ) -> tuple[np.ndarray, Any] | None:
-        """Return which left-out predictions are correct, and their cells of the confusions.
+        """Return which left-out predictions are correct, and their cells of the confusion matrices.
 
         `decision` has the shape (n, n_Cs, k), in units of `targets`, and is rounded to `digits`,
         so that ties up to rounding go to the first class. None for real values.
@@ -200,7 +196,7 @@ class Task:
     def accuracy(self, scores: Any, i: int) -> tuple[float, float]:
         """Return the percent of correct rows of `LooScores`, or R^2, and its error."""
         n = scores.total
-        effective = n * n / scores.squared_weights  # rows of one weight with as much chance
+        effective = n * n / scores.squared_weights  # number of rows of equal weight
         share = min(1.0, float(scores.n_correct[i] / n))  # sums of weights are rounded
         return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / effective))
 
@@ -217,7 +213,7 @@ class Task:
         raise NotImplementedError
 
     def warn_of_result(self, model: Any) -> None:
-        """Warn of a model that learned nothing, or whose labels seem to be of another task."""
+        """Warn of a model that learned nothing, or whose labels suggest another task."""
         raise NotImplementedError
 
 
@@ -228,14 +224,14 @@ class Classes(Task):
     Attributes
     ----------
     classes : ndarray
-        The classes in sorted order. Encoded labels are their positions.
+        The classes in sorted order. Encoded labels are indices of classes.
     """
 
     classes: np.ndarray
 
     @property
     def k(self) -> int:
-        """One target for each class, but one for two classes."""
+        """Number of classes; 1 for two classes."""
         return 1 if len(self.classes) == 2 else len(self.classes)
 
     def truth(self, y: Any, n: int) -> np.ndarray:
@@ -243,7 +239,7 @@ class Classes(Task):
         return np.asarray(labels.truth(labels.label_array("y", y), self.classes, "X", n))
 
     def encode(self, y: Any, n: int) -> np.ndarray:
-        """Return the positions of labels among the classes; refuse others."""
+        """Return the indices of labels among the classes; refuse new labels."""
         true = self.truth(y, n)
         codes = np.searchsorted(self.classes[:-1], true)
         new = np.flatnonzero(self.classes[codes] != true)
@@ -276,7 +272,7 @@ class Classes(Task):
         return Counter(dict(enumerate(np.bincount(values, weights).tolist())))
 
     def check_rows(self, n: int) -> None:
-        """Refuse nearly as many classes as the n objects there are in all."""
+        """Refuse a number of classes that is nearly n."""
         if n >= 10 and len(self.classes) > 0.9 * n:
             raise ArgumentError(
                 "y",
@@ -286,7 +282,7 @@ class Classes(Task):
             )
 
     def largest_group(self, n: int) -> float:
-        """Return how many of n objects a group of near-copies has at most: half a usual class."""
+        """Return the largest size of a group of near-copies: half of an average class."""
         return min(super().largest_group(n), n / (2 * len(self.classes)))
 
     def predict(self, decisions: np.ndarray) -> np.ndarray:
@@ -294,7 +290,7 @@ class Classes(Task):
         return self.classes[winners(decisions)]
 
     def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
-        """Return the classes and what speaks for each; one decision value is for two of them."""
+        """Return the classes and the support of each; one decision value is for two classes."""
         both = np.concatenate([-shares, shares]) if len(shares) == 1 else shares
         return self.classes.tolist(), np.maximum(both, 0)
 
@@ -332,7 +328,7 @@ class Classes(Task):
         )
 
     def warn_of_result(self, model: Any) -> None:
-        """Warn if accuracy is not above the largest class, and of classes that seem numbers."""
+        """Warn if accuracy is not above the largest class, or if classes seem to be numbers."""
         numbers = self.classes.dtype.kind in "iuf" and len(self.classes) > _MANY
         if model.accuracy <= model.largest_class + 2 * model.accuracy_error:
             advice = " If the labels are numbers to predict, say task='regression'."
@@ -508,9 +504,8 @@ class LabelSets(Task):
     def judge(self, decision: np.ndarray, values: np.ndarray, digits: int) -> tuple[Any, Any]:
         """Return which rows are right in all labels, and (C, label, true, predicted)."""
         predicted = (np.round(self.to_decisions(decision), digits) > 0).astype(np.int64)
-        true, chosen = values[:, None], np.arange(decision.shape[1])
-        cells = chosen[:, None], np.arange(self.k), true, predicted
-        return (predicted == true).all(axis=2), cells
+        true, C = values[:, None], np.arange(decision.shape[1])
+        return (predicted == true).all(axis=2), (C[:, None], np.arange(self.k), true, predicted)
 
     def calibration(
         self, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray
@@ -529,7 +524,7 @@ class LabelSets(Task):
         )
 
     def warn_of_result(self, model: Any) -> None:
-        """Warn if as many labels would be right with the more frequent value of each."""
+        """Warn if the more frequent value of each label would be right as often."""
         n = model.confusion.sum()
         share = np.trace(model.confusion, axis1=1, axis2=2).sum() / n
         floor = model.confusion.sum(axis=2).max(axis=1).sum() / n
@@ -542,7 +537,7 @@ class LabelSets(Task):
 
 
 def as_numbers(y: np.ndarray) -> np.ndarray:
-    """Return values that are text as numbers; others as they are."""
+    """Return y, converted to numbers if it is text."""
     if y.dtype.kind != "U":
         return y
     try:
@@ -574,7 +569,7 @@ def _warn_of_nothing(reached: str, model: Any, last: str = "") -> None:
 
 
 def _errors_are_near(confusion: np.ndarray | None) -> bool:
-    """Return whether classes are taken for others of nearby rank, as numbers are, not names."""
+    """Return whether wrong predictions are of nearby rank, as for numbers, not for names."""
     if confusion is None:
         return False
     wrong = confusion - np.diag(np.diag(confusion))

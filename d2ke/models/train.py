@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training: inputs -> recipe -> fit -> weigh -> solve -> score -> D2KEModel."""
+"""Training: inputs -> recipe -> fit blocks -> kernel weights -> ridge -> scores -> D2KEModel."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def d2ke_train(
     be chosen. Each kind of objects has a default set of blocks: for series, windows (see
     docs/windows.md) and whole series. Gamma is set by the median distance to each random object. C
     and the kernel weights of families of blocks are chosen by the squared error of leave-one-out
-    predictions. If there are at least four times as many objects as features, the squared hinge
-    loss is tried too. It is used if it is clearly better on a held-out fifth.
+    predictions. If n is at least four times the number of features, the squared hinge loss is tried
+    too. It is used if it is clearly better on a held-out fifth.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def d2ke_train(
         larger than memory. For several columns, Records or what `pack_records` takes: a dict or a
         data frame, see docs/columns.md.
     blocks : sequence of Block or FeatureBlock, optional
-        The blocks; by default those of `d2ke.models.recipe` for the kind of objects.
+        The blocks; by default, `d2ke.models.recipe` for the kind of objects.
     distance : str or callable, or a list of them, or a dict by column, optional
         By default ``"levenshtein"`` for strings, ``"mhd"`` for sets, and windows and ``"dtw"`` for
         series; ``"dtw"`` alone compares whole series only. Series that only distances of sets
@@ -87,8 +87,8 @@ def d2ke_train(
         ``{"track": ("dtw", {"window": 10})}``.
     R : int, optional
         Number of random objects of all blocks together; by default 17000 for series, 4000 for
-        one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for sets and as many for
-        centred ones, and 512 for a Python function; for each column of records, which share a given
+        one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for sets and 4096 for
+        centred sets, and 512 for a Python function; for each column of records, which share a given
         R. The default is at most max(4096, 3e7 / n) for n objects, and 2048 with `keep_sums`.
         Besides, strings have features of their pieces: one for each of up to 2048 training strings,
         or one or two scores for each class of many strings. If pieces carry most of the signal,
@@ -98,8 +98,8 @@ def d2ke_train(
         complement count as its own do. ``print(model)`` proposes it if left-out errors are clearly
         lower. It is a parameter of ``distance="gapped"``, too.
     missing : "interpolate", optional
-        Fill in NaN in series: linearly in time between the values of a channel, by their places;
-        the ends are repeated. The model fills in new objects alike. For times at unequal
+        Fill in NaN in series: linearly between the values of a channel, by their time steps; the
+        ends are repeated. The model fills in new objects alike. For times at unequal
         steps, ``pack(frame, ids=, time=, missing="interpolate")`` does it by the times. By default
         NaN is refused.
     task : {"classification", "regression"}, optional
@@ -131,7 +131,7 @@ def d2ke_train(
         Whether to show progress; by default on a terminal or in a notebook, where work takes more
         than two seconds.
     **params
-        Parameters of the distance; of series, those of ``"dtw"``, which then is alone.
+        Parameters of the distance; for series, of ``"dtw"``, which then is the only distance.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def d2ke_train(
     >>> labels.tolist()
     ['odd', 'even']
 
-    A class weight can make all rare objects together matter as much as all others.
+    A class weight can give a rare class the same total weight as a frequent one.
 
     >>> rare = d2ke.d2ke_train(y[:18], X[:18], R=64, class_weight={"odd": 3})
     >>> round(rare.largest_class)
@@ -211,10 +211,7 @@ def d2ke_train(
 
 @dataclass(frozen=True)
 class Options:
-    """Options of training that steps share.
-
-    `entropy` of all seeds; `keep_sums` in the model; `find_copies`: look for near-copies.
-    """
+    """Entropy of all seeds; whether to keep sums in the model, and to search for near-copies."""
 
     entropy: Any
     keep_sums: bool
@@ -234,22 +231,19 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     rows = sample_rows(n, entropy, request.largest)
     sample = data.sample(rows)
 
-    # Random objects, drawn from the sample; some supervised blocks have a sample of their own.
+    # Random objects, drawn from the sample; some supervised blocks have their own sample.
     blocks = choose_blocks(sample, request, n)
     R = sum(block.R for block in blocks)
     check_size(n, min(R, limit or R), task.k, options.keep_sums)
-    block_samples: dict[int, Sample] = {}
-    for block in blocks:
-        if block.sample_size and block.sample_size not in block_samples:
-            own = data.sample(sample_rows(n, entropy, block.sample_size))
-            block_samples[block.sample_size] = own
-    drawn = draw(blocks, sample, block_samples, entropy, options.find_copies)
-    sample = drawn.sample  # with its near-copies, if some were found
+    sizes = {block.sample_size for block in blocks if block.sample_size}
+    block_samples = {size: data.sample(sample_rows(n, entropy, size)) for size in sizes}
+    fitted_blocks = draw(blocks, sample, block_samples, entropy, options.find_copies)
+    sample = fitted_blocks.sample  # with its near-copies, if any were found
     copies_decide = sample.near_copies is not None and sample.near_copies.decide
 
     # The weights s_f.
-    features, F, decomposed = choose_features(drawn, limit, n, entropy)
-    del drawn  # it has features of all families
+    features, F, decomposed = choose_features(fitted_blocks, limit, n, entropy)
+    del fitted_blocks  # its F has features of all families
     if not options.keep_sums:
         features = features.within_span(F, entropy, sample.n_threads)
     seconds["sample"] = time.perf_counter() - begin
@@ -268,8 +262,8 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         sums = data.sum(sum_products, features)
         seconds["sums"] = time.perf_counter() - begin - seconds["sample"]
         if not solved_by_sample:
-            seen = features.projected(F, sample.n_threads)
-            solution = solve(features, sums, seen, sample, entropy, Cs)
+            inputs = features.projected(F, sample.n_threads)
+            solution = solve(features, sums, inputs, sample, entropy, Cs)
     if not scored_by_sample:
         scored_solution, scores = solution, data.sum(score_chunk, features, solution, n, entropy)
     near_copies = near_copies_of(features, scored_solution, sample, scores, F)
@@ -277,7 +271,7 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     # The model of the best C.
     best = scores.best()
     C = float(solution.scored_Cs[best])
-    # Leave-one-out in each third, with weights and C chosen on the other two.
+    # Leave-one-out scores of each third, with kernel weights and C chosen by the other two thirds.
     if features.fold_scores is not None:
         scores, best = features.fold_scores, 0
     accuracy, accuracy_error = scores.accuracy(best)
@@ -322,21 +316,21 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
 
 
 class Solution(NamedTuple):
-    """The models of every penalty, and the values of C that are scored.
+    """The models of every penalty, and the values of C to score.
 
-    `of_projected` is the ridge of projected features. P are the coordinates of the sample, if the
-    models are scored by it.
+    `projected_ridge` is the ridge of projected features. P are the coordinates of the sample, if
+    the sample scores the models.
     """
 
     ridge: Ridge
     scaling: Scaling
     scored_Cs: Sequence[float]
-    of_projected: Ridge | None = None
+    projected_ridge: Ridge | None = None
     P: np.ndarray | None = None
 
     def coordinates(self, F: np.ndarray, n_threads: int | None) -> np.ndarray:
-        """Return the coordinates of rows, given what the ridge sees of them."""
-        return (self.of_projected or self.ridge).coordinates(F, n_threads)
+        """Return the coordinates of rows from their inputs of the ridge."""
+        return (self.projected_ridge or self.ridge).coordinates(F, n_threads)
 
 
 def sum_products(chunk: Chunk, features: Features) -> RidgeSums:
@@ -359,20 +353,20 @@ def solve(
     entropy: Any,
     Cs: Sequence[float] | None = None,
 ) -> Solution:
-    """Return the models of every penalty from the sums; the ridge sees F of the sample.
+    """Return the models of every penalty from the sums. F are the sample's inputs of the ridge.
 
-    Without `Cs`, all C are scored; with many classes, where scores of all C would take longer
-    than the products of features, only the sample's best.
+    Without `Cs`, all C are to be scored; for many classes, when that would take longer than the
+    products of features, only the sample's best C.
     """
-    labels, directions, of_projected = sample.labels, features.directions, None
+    labels, directions, projected_ridge = sample.labels, features.directions, None
     if directions is None:
         scaling = features.scaling(*sums.moments())
         ridge = Ridge.of(sums, scaling.divisor)
     else:
-        of_projected = Ridge.of(sums)
-        mean = features.scales.mean + features.divisor * (of_projected.mean @ directions)
+        projected_ridge = Ridge.of(sums)
+        mean = features.scales.mean + features.divisor * (projected_ridge.mean @ directions)
         scaling = Scaling(mean, features.divisor)
-        ridge = replace(of_projected, mean=mean, divisor=scaling.divisor, rows=directions)
+        ridge = replace(projected_ridge, mean=mean, divisor=scaling.divisor, rows=directions)
     if Cs is None:
         Cs = ALL_CS
         if len(ALL_CS) * labels.task.k > ridge.basis.shape[0] and labels.groups is None:
@@ -380,17 +374,17 @@ def solve(
             if len(F) > 2048:
                 rng = np.random.default_rng(entropy)
                 rows = rng.choice(len(F), 2048, replace=False)
-            P = (of_projected or ridge).coordinates(F[rows], sample.n_threads)
+            P = (projected_ridge or ridge).coordinates(F[rows], sample.n_threads)
             columns = features.own_columns.within(sample.rows[rows])
             scores = LooScores.of(ridge, P, labels[rows], ALL_CS, own_columns=columns)
             Cs = [ALL_CS[scores.best()]]
-    return Solution(ridge, scaling, Cs, of_projected)
+    return Solution(ridge, scaling, Cs, projected_ridge)
 
 
 def solve_sample(
     features: Features, F: np.ndarray, sample: Sample, entropy: Any, decomposed: Decomposed | None
 ) -> Solution:
-    """Return the models of every penalty from the sample alone, perhaps `decomposed` already."""
+    """Return the models of every penalty from the sample alone, or from its `decomposed` rows."""
     labels = sample.labels
     if len(F) > min(features.R, LARGEST):
         if features.directions is None:
@@ -407,7 +401,7 @@ def solve_sample(
 
 
 def score_sample(features: Features, solution: Solution, sample: Sample, entropy: Any) -> LooScores:
-    """Score the left-out predictions of a sample by the models of the sample."""
+    """Score the left-out predictions of the sample by its own models."""
     P, Cs, labels = solution.P, solution.scored_Cs, sample.labels
     assert P is not None
     for_calibration = calibration_rows(len(P), len(Cs) * labels.task.k, entropy)
@@ -418,14 +412,14 @@ def score_sample(features: Features, solution: Solution, sample: Sample, entropy
 def score_chunk(
     chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any
 ) -> LooScores:
-    """Score the left-out predictions of a chunk, of n rows in all."""
+    """Score the left-out predictions of a chunk of the n training objects."""
     labels, ridge, Cs = chunk.labels, solution.ridge, solution.scored_Cs
     for_calibration = calibration_rows(n, len(Cs) * labels.task.k, entropy) - chunk.first_row
     slices = chunk.features(features, "scores")
     if not len(labels):
-        slices = iter([(slice(0, 0), np.empty((0, len((solution.of_projected or ridge).mean))))])
+        slices = iter([(slice(0, 0), np.empty((0, len((solution.projected_ridge or ridge).mean))))])
     if labels.groups is not None and chunk.F is not None:
-        # Groups may be anywhere, so they are scored together.
+        # The objects of a group may stand in any slices.
         slices = iter([(slice(0, len(labels)), chunk.F)])
     scores = [
         LooScores.of(
@@ -445,10 +439,10 @@ def score_chunk(
 def near_copies_of(
     features: Features, solution: Solution, sample: Sample, scores: LooScores, F: np.ndarray
 ) -> NearCopies | None:
-    """Return the near-copies of a sample with features F, and the accuracy by the other rule.
+    """Return the near-copies of a sample with features F, and the accuracy by the rule not used.
 
-    Features that are computed from labels depend on the rule that was used, so the other accuracy
-    is nan for models with such features.
+    This accuracy is nan for models with features that are computed from labels, since these
+    depend on the rule.
     """
     if sample.near_copies is None:
         return None
@@ -461,11 +455,11 @@ def near_copies_of(
     P = solution.P
     if P is None:
         P = solution.coordinates(features.projected(F, sample.n_threads), sample.n_threads)
-    other = LooScores.of(ridge, P, labels, Cs, own_columns=columns)
-    return NearCopies(sample.rows, codes, decide, *other.accuracy(0))
+    accuracy = LooScores.of(ridge, P, labels, Cs, own_columns=columns).accuracy(0)
+    return NearCopies(sample.rows, codes, decide, *accuracy)
 
 
-_ROWS = 4096  # that are moved at a time
+_ROWS = 4096  # to move at a time
 
 
 def better_by_hinge(
@@ -478,7 +472,7 @@ def better_by_hinge(
     Parameters
     ----------
     Z : ndarray, shape (n, R)
-        Scaled features, which may take much of the memory: their rows are reordered in place.
+        Scaled features; to save memory, their rows are reordered in place.
     target : Labels
         Labels of a classification.
     C : float
@@ -489,32 +483,31 @@ def better_by_hinge(
     Returns
     -------
     dict
-        Attributes of the D2KEModel; accuracy, confusion and calibration are those of the objects
-        held out, by the model without them. Empty where the hinge loss is not better.
+        Attributes of the D2KEModel; accuracy, confusion and calibration come from the held-out
+        objects, by the model without them. Empty if the hinge loss is not better.
     """
     y, classes = target.values, target.task.classes
-    held = np.arange(len(y)) % 5 == 0
-    if len(np.unique(y[~held])) < len(np.unique(y)):
+    is_test = np.arange(len(y)) % 5 == 0
+    if len(np.unique(y[~is_test])) < len(np.unique(y)):
         return {}
-    y = np.concatenate([y[~held], y[held]])
-    last, rest = Z[held], np.flatnonzero(~held)
-    n = len(rest)
+    y = np.concatenate([y[~is_test], y[is_test]])
+    Z_test, train_rows = Z[is_test], np.flatnonzero(~is_test)
+    n = len(train_rows)
     for low in range(0, n, _ROWS):
-        rows = rest[low : low + _ROWS]
+        rows = train_rows[low : low + _ROWS]
         Z[low : low + len(rows)] = Z[rows]
-    Z[n:] = last
-    del last
-    Z_rest, Z_held, true = Z[:n], Z[n:], y[n:]
+    Z[n:] = Z_test
+    Z_train, Z_test, true = Z[:n], Z[n:], y[n:]
     options = {"n_threads": n_threads}
 
     def attempt(loss: str, value: float) -> tuple[np.ndarray, np.ndarray]:
-        model = train_classifier(y[:n], Z_rest, loss=loss, C=value, **options)
-        labels, _, decisions = predict(None, Z_held, model)
+        model = train_classifier(y[:n], Z_train, loss=loss, C=value, **options)
+        labels, _, decisions = predict(None, Z_test, model)
         return labels, decisions
 
     plain = attempt("squared", C)[0] == true
     best: Any = None
-    # The squared loss also pays for points that are far on the right side, so its C is larger.
+    # The squared loss also penalises points far on the correct side, so its C is larger.
     for factor in (0.003, 0.03):
         labels, decisions = attempt("squared_hinge", factor * C)
         if best is None or (labels == true).sum() > (best[1] == true).sum():
@@ -538,7 +531,7 @@ def better_by_hinge(
 
 
 def check_keep_sums(keep_sums: bool, class_weight: Any, sample_weight: Any) -> None:
-    """Refuse weights beside kept sums."""
+    """Refuse weights with `keep_sums`."""
     if flag("keep_sums", keep_sums):
         for name, weights in (("class_weight", class_weight), ("sample_weight", sample_weight)):
             if weights is not None:
@@ -552,7 +545,7 @@ def check_keep_sums(keep_sums: bool, class_weight: Any, sample_weight: Any) -> N
 def _with_weight(
     y: Any, objects: Any, sample_weight: Any, groups: Any
 ) -> tuple[Any, Any, np.ndarray, Any]:
-    """Return labels, objects, weights and groups of the objects that have a weight above 0."""
+    """Return labels, objects, weights and groups of the objects with a weight above 0."""
     weights = sample_weights(sample_weight, len(objects))
     rows = np.flatnonzero(weights)
     if len(rows) == len(weights):

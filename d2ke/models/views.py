@@ -32,9 +32,9 @@ _INNER: dict[View, tuple[Callable[..., Objects], tuple[str, ...]]] = {}
 
 
 def _view(*kinds: str) -> Callable[[F], F]:
-    """Make a function of Objects of these kinds a public view, which packs its argument.
+    """Return a decorator that makes a function of Objects a public view, which packs its argument.
 
-    `apply_views` calls the function itself.
+    `apply_views` calls the undecorated function.
     """
 
     def public(function: F) -> Any:
@@ -42,7 +42,7 @@ def _view(*kinds: str) -> Callable[[F], F]:
 
         @wraps(function)
         def view(X: Any, *args: Any, **arguments: Any) -> Objects:
-            return inner(_of_kinds(view, as_objects("X", X)), *args, **arguments)
+            return inner(_checked(view, as_objects("X", X)), *args, **arguments)
 
         VIEWS[function.__name__] = view
         _INNER[view] = inner, kinds
@@ -51,8 +51,8 @@ def _view(*kinds: str) -> Callable[[F], F]:
     return public
 
 
-def _of_kinds(view: View, objects: Objects) -> Objects:
-    """Return the objects; refuse a kind that a view of this file does not take."""
+def _checked(view: View, objects: Objects) -> Objects:
+    """Return the objects; refuse a kind that the view does not take."""
     function, kinds = _INNER[view]
     if objects.base not in kinds:
         raise ArgumentTypeError(function.__name__, f"is for {' and '.join(kinds)}, got {objects!r}")
@@ -209,7 +209,7 @@ def square_root(X: Any) -> Objects:
 
 @_view("series", "sets")
 def centre(X: Any) -> Objects:
-    """Subtract from each object the mean of its vectors: what remains is its shape.
+    """Subtract from each object the mean of its vectors, which leaves its shape.
 
     Parameters
     ----------
@@ -329,8 +329,8 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     codes = np.searchsorted(alphabet, X.alphabet).astype(code_dtype(len(alphabet)))
     offsets = offsets_of(X.lengths + 2)
     values, is_letter = np.empty(offsets[-1], codes.dtype), np.ones(offsets[-1], bool)
-    for places, mark in zip((offsets[:-1], offsets[1:] - 1), marks, strict=True):
-        values[places], is_letter[places] = alphabet.searchsorted(mark), False
+    for positions, mark in zip((offsets[:-1], offsets[1:] - 1), marks, strict=True):
+        values[positions], is_letter[positions] = alphabet.searchsorted(mark), False
     values[is_letter] = codes[X.values]
     return from_owned("strings", values, offsets, alphabet, X.letters)
 
@@ -373,17 +373,17 @@ def fit_view(view: View, X: Any) -> View:
     {'begin': 1114110, 'end': 1114111}
     """
     find: Any = {standardize: _moments, mark_ends: _marks}.get(view)
-    return view if find is None else partial(view, **find(_of_kinds(view, as_objects("X", X))))
+    return view if find is None else partial(view, **find(_checked(view, as_objects("X", X))))
 
 
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:
-    """Return objects as seen through views, one after another."""
+    """Return objects after the views, applied in order."""
     for view in views:
         function, arguments = view, {}
         if isinstance(view, partial) and not view.args:
             function, arguments = view.func, view.keywords
         if function in _INNER and isinstance(objects, Objects):
-            objects = _INNER[function][0](_of_kinds(function, objects), **arguments)
+            objects = _INNER[function][0](_checked(function, objects), **arguments)
             continue
         changed = view(objects)  # the user's own view
         if isinstance(objects, Objects) and (

@@ -114,6 +114,6 @@ def test_the_ridge_of_the_kernels_is_that_of_the_features(choosing, options, mon
 
 def test_kernels_of_other_families_are_kept_when_one_grows():
     grown, _ = drawn(30, 6)
-    assert grown.kernels.known.keys() == {"others"}
+    assert grown.kernels.computed.keys() == {"others"}
     anew = FamilyKernels(grown.F, grown.fitted, None, 1)
     np.testing.assert_allclose(np.triu(grown.kernels.stack), np.triu(anew.stack), rtol=1e-12)

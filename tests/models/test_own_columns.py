@@ -90,7 +90,7 @@ def test_blocks(kind):
     objects = d2ke.pack_records(X) if block.column else d2ke.pack(X)
     rows = np.arange(N) + 7  # of a sample, among all
     sample = Sample(objects, rows, no_labels(N), 1)
-    sample = sample.of_column(block.column) if block.column else sample
+    sample = sample.column_entries(block.column)
     fitted, F = block.fit_features(sample, 0)
     plain = fitted.features(sample.objects, 1)
     assert len(sample.rows) == (32 if kind == "records" else N)

@@ -42,7 +42,7 @@ def test_as_many_ridges_as_labels(model):
         expected = (Z - ridge.mean) @ weights[0] + offset
         np.testing.assert_allclose(model.linear.decide(Z)[:, j], expected, atol=1e-4)
         own = OwnColumns.of(model.blocks)[:2]
-        left_out = ridge.loo(P, 2.0 * Y[:, [j]] - 1, [model.C], removed=own)[:, 0, 0]
+        left_out = ridge.loo(P, 2.0 * Y[:, [j]] - 1, [model.C], exclusions=own)[:, 0, 0]
         np.testing.assert_allclose(model.calibration.decisions[:, j], left_out, atol=1e-3)
 
 

@@ -62,13 +62,13 @@ def interface(module: str, what: str) -> Any:
 def run(
     solvers: Sequence[Callable[[], Any]], n_threads: int = 1, seed: int | None = None
 ) -> list[tuple[Any, str]]:
-    """Call each solver and return, in their order, (result, what it printed).
+    """Call each solver; return pairs of its result and its printed text, in order.
 
-    With `seed`, the solvers draw from the C library's rand(): it is seeded before each of them, and
-    they run one at a time, since the generator's state belongs to the whole process. Ctrl-C is
-    raised at once. Running solvers cannot be stopped: they end in the background, hold their data
-    until then, and do not keep the process alive. Later solvers that draw from rand() wait for
-    them. Other errors are raised when no solver is running.
+    With `seed`, the C library's rand() is seeded before each solver, and solvers run one at a time,
+    since the generator's state belongs to the whole process. Ctrl-C is raised at once. Running
+    solvers cannot be stopped: they end in the background, hold their data until then, and do not
+    keep the process alive. Later solvers with a seed wait for them. Errors are raised when no
+    solver is running.
     """
     results: list[Any] = [None] * len(solvers)
     errors: dict[int, BaseException] = {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear classification and regression trained by LIBLINEAR.
 
-The argument order and the option strings are those of LIBLINEAR's MATLAB interface. The data go
-to LIBLINEAR as one array filled by numpy, and one-vs-rest problems are solved in threads.
+The argument order and the option strings follow LIBLINEAR's MATLAB interface. LIBLINEAR gets the
+data as one array filled by numpy, and one-vs-rest problems are solved in threads.
 
 References
 ----------
@@ -38,7 +38,7 @@ from d2ke.objects.container import Objects
 from d2ke.objects.values import channel_names, column_names
 
 _CRAMMER_SINGER = 4  # option -s
-# LIBLINEAR's default tolerances; 0.1 for the rest.
+# LIBLINEAR's default tolerances by solver; 0.1 for all other solvers.
 _EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
 _CROSS_VALIDATION = (
     "train returns a model; cross-validate objects with d2ke.search, and a feature matrix with "
@@ -81,7 +81,7 @@ def train(
         real targets for the solvers 11, 12, 13.
     Z : array_like, scipy sparse or FeatureFile, shape (n, n_features)
         Feature vectors; float64 or float32, of any memory order, or any sparse format. All
-        columns count, also those that are zero throughout. Rows of `io.open_features` are read
+        columns count, also columns of zeros. Rows of `io.open_features` are read
         block by block: once for LIBLINEAR, and in each of its passes by ``solver="block"``, which
         never holds more than some blocks.
     options : str, default "-s 2 -e 0.0001 -c 1 -q"
@@ -308,9 +308,9 @@ def _run(
 def _problems(
     features: Any, values: np.ndarray, factors: np.ndarray, parsed: dict[str, Any]
 ) -> list[Callable[[], np.ndarray]]:
-    """Return what LIBLINEAR solves: one problem in all, or one for each of several classes.
+    """Return LIBLINEAR's problems: one in all, or one for each of several classes.
 
-    The factor of a class does not change the C of the others.
+    The factor of a class changes its own C only.
     """
     bias = parsed.get("-B", -1.0)
     rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel machines trained by LIBSVM.
 
-The argument order and the option strings are those of LIBSVM's MATLAB interface, except that a
+The argument order and the option strings follow LIBSVM's MATLAB interface, except that a
 precomputed Gram matrix has no column of serial numbers: it is added here.
 
 References
@@ -187,7 +187,7 @@ def prepared(
     svm_type = parsed.get("-s", 0)
     _check_options(parsed, svm_type, class_weight)
     class_labels.check_order(K, "K.index", y=y)
-    gram = _gram("K", K) if parsed["-t"] == PRECOMPUTED else None
+    gram = _gram(K) if parsed["-t"] == PRECOMPUTED else None
     data = feature_rows("K", K) if gram is None else gram
     if 0 in data.shape:
         raise ArgumentError("K", f"must have rows and columns, got shape {data.shape}")
@@ -223,17 +223,17 @@ def _check_options(
         raise ArgumentError("class_weight", f"is for the machine -s 0, not for -s {svm_type}")
 
 
-def _gram(name: str, values: Any) -> np.ndarray:
+def _gram(K: Any) -> np.ndarray:
     """Return a checked square, symmetric Gram matrix."""
-    gram = arrays.matrix(name, values)
+    gram = arrays.matrix("K", K)
     n_rows, n_columns = gram.shape
     if n_rows != n_columns:
         hint = "; leave out the column of serial numbers" if n_columns == n_rows + 1 else ""
-        raise ArgumentError(name, f"must be square for -t 4, got shape {gram.shape}{hint}")
+        raise ArgumentError("K", f"must be square for -t 4, got shape {gram.shape}{hint}")
     largest = max((abs(float(value)) for value in (gram.max(), gram.min())) if n_rows else [0.0])
     if largest > float(np.finfo(np.float32).max):
-        raise ArgumentError(name, f"has magnitude {largest:g}; LIBSVM caches kernels as float32")
-    arrays.check_symmetric(name, gram, 1e-5 * largest)  # float32 Grams are symmetric to about 1e-7
+        raise ArgumentError("K", f"has magnitude {largest:g}; LIBSVM caches kernels as float32")
+    arrays.check_symmetric("K", gram, 1e-5 * largest)  # float32 Grams are symmetric to about 1e-7
     return gram
 
 

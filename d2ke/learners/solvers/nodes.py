@@ -53,9 +53,9 @@ def feature_nodes(
         ends = np.cumsum(lengths + tail) - tail
         starts = ends - lengths
         nodes = np.empty(values.nnz + n_rows * tail, NODE)
-        places = np.arange(values.nnz) + np.repeat(np.arange(n_rows) * tail, lengths)
-        nodes["index"][places] = values.indices + 1
-        nodes["value"][places] = values.data
+        positions = np.arange(values.nnz) + np.repeat(np.arange(n_rows) * tail, lengths)
+        nodes["index"][positions] = values.indices + 1
+        nodes["value"][positions] = values.data
     if bias is not None:
         nodes[ends] = n_columns + 1, bias
     nodes[ends + tail - 1] = -1, 0.0

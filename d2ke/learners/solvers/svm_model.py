@@ -39,10 +39,10 @@ class SVMModel:
     Attributes
     ----------
     support : ndarray of int64, shape (n_support,)
-        Positions of the support vectors among the training rows, class by class.
+        Indices of the support vectors among the training rows, class by class.
     coef : ndarray of float64, shape (n_classes - 1, n_support) or (1, n_support)
-        Coefficients. In the machine that separates the classes a < b, support vectors of class
-        a have theirs in row b - 1, those of class b in row a.
+        Coefficients. The machine that separates the classes a < b has row b - 1 for support
+        vectors of class a, and row a for support vectors of class b.
     rho : ndarray of float64, shape (n_pairs,) or (1,)
         Subtracted from the decision values.
     classes : ndarray of shape (n_classes,), or None
@@ -50,8 +50,8 @@ class SVMModel:
     n_support : ndarray of int64, shape (n_classes,), or None
         Number of support vectors of each class; None for a regression.
     n_columns : int
-        Number of columns that `svmpredict` needs: training objects for a precomputed kernel,
-        features for the others.
+        Number of columns that `svmpredict` needs: training objects for a precomputed kernel, else
+        features.
     vectors : ndarray or csr_array, shape (n_support, n_columns), or None
         The support vectors; None for a precomputed kernel.
     kernel : SVMKernel
