@@ -19,7 +19,7 @@ from test_every_distance import CASES, objects
 from test_index import KINDS, STEPS, Case, History, arrays, columns_of, small, words
 
 import d2ke
-from d2ke.neighbors import collection, segments
+from d2ke.neighbors import collection
 from d2ke.neighbors import index as indexes
 
 # Tiny arrays, which are meant as they are.
@@ -249,8 +249,8 @@ EVERY |= {(name, repr(p)): (name, p) for name, more in MORE.items() for p in mor
 @pytest.mark.parametrize(("name", "params"), EVERY.values(), ids=map("".join, EVERY))
 def test_every_distance_is_kept(name, params, path, monkeypatch):
     """With its parameters, and what was prepared of the objects."""
-    monkeypatch.setattr(segments, "FEWEST", 4)
-    monkeypatch.setattr(collection, "_TAIL", 4)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 4)
+    monkeypatch.setattr(collection, "_MAX_TAIL", 4)
     X, Y = objects(name, params, 10, 0), objects(name, params, 20, 1)
     if params.get("ground") == "haversine":
         rng = np.random.default_rng(0)
@@ -258,8 +258,8 @@ def test_every_distance_is_kept(name, params, path, monkeypatch):
     index = d2ke.Index(Y[:20], distance=name, **params)
     index.nearest(X, k=3)
     copy = opened(index, path, writable=True)
-    assert type(copy._held.distance.params) is dict
-    same_values(copy._held.distance.params, params)
+    assert type(copy._collection.distance.params) is dict
+    same_values(copy._collection.distance.params, params)
     with copy:
         for one in (index, copy):
             one.add(Y[20:])
@@ -433,7 +433,7 @@ def enough_searches(index, n=400):
     """Search few words so often that an index of their pieces is made; return it."""
     for seed in range(n):
         index.within(words(1, seed), radius=1)
-        columns = index._held.segments[0].index(1).columns
+        columns = index._collection.segments[0].index(1).columns
         if columns.pieces:
             return columns
     raise AssertionError("no index of pieces was made")
@@ -441,7 +441,7 @@ def enough_searches(index, n=400):
 
 @pytest.mark.parametrize("own", [False, True])
 def test_pieces_that_searches_made_are_kept(path, own, monkeypatch):
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     index = d2ke.Index(words(3000), distance="levenshtein")
     if own:
         index = opened(index, path, writable=True)
@@ -450,15 +450,15 @@ def test_pieces_that_searches_made_are_kept(path, own, monkeypatch):
     wanted = contents(index, words(5, 1))
     index.close()
     copy = d2ke.Index.open(path)
-    columns = copy._held.segments[0].index(1).columns
+    columns = copy._collection.segments[0].index(1).columns
     assert pieces <= {*columns.pieces}
     assert contents(copy, words(5, 1)) == wanted
-    assert copy._held.segments[0].index(1).columns is columns
+    assert copy._collection.segments[0].index(1).columns is columns
 
 
 def test_pieces_that_are_made_while_an_index_is_saved(path, monkeypatch):
     """By a search in another thread."""
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     index = d2ke.Index(words(3000), distance="levenshtein")
     columns = enough_searches(index)
     [(count, one)] = columns.pieces.items()
@@ -551,8 +551,8 @@ def test_closed_indexes(path):
 
 def test_saving_while_another_thread_adds(path, monkeypatch):
     """What is saved was there at some moment."""
-    monkeypatch.setattr(segments, "FEWEST", 4)
-    monkeypatch.setattr(collection, "_TAIL", 8)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 4)
+    monkeypatch.setattr(collection, "_MAX_TAIL", 8)
     monkeypatch.setattr(indexes, "_LOG_RECORDS", 7)
     index, n = opened(d2ke.Index(words(5), distance="osa"), path, writable=True), 60
 
@@ -648,7 +648,7 @@ COLUMNS_BY = {
 @pytest.mark.parametrize("metric", [False, True])
 def test_another_distance(path, built, given, message, metric, monkeypatch):
     """It is refused, nothing has the index open then, and its own distance is taken."""
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     items = ["a", "bb", "cccc"]
     if isinstance(built, dict):
         items = {"a": [0.5, 2, 3], "b": [1, 2, 4], "c": [7.0, 1, 2], "d": items}
@@ -841,8 +841,8 @@ def change_for_ever(path, step, pipe):
 @FORKS
 @pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
 def test_kills_lose_no_change_that_returned(path, kills, monkeypatch):
-    monkeypatch.setattr(segments, "FEWEST", 4)
-    monkeypatch.setattr(collection, "_TAIL", 8)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 4)
+    monkeypatch.setattr(collection, "_MAX_TAIL", 8)
     monkeypatch.setattr(indexes, "_LOG_RECORDS", 3)
     names = [f"-{i}" for i in range(9)]
     plain = d2ke.Index(words(9), distance="levenshtein", ids=names)
@@ -879,7 +879,7 @@ def test_kills_lose_no_change_that_returned(path, kills, monkeypatch):
 @pytest.mark.parametrize("flips", [100, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_flips_and_truncations(path, flips, monkeypatch):
     """Files that were changed are refused, or the answers are the same."""
-    monkeypatch.setattr(segments, "FEWEST", 8)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 8)
     queries, how = words(5, 1), {"distance": lengths_apart}
     index = d2ke.Index(words(60), metric=True, ids=[f"{i}" for i in range(60)], **how)
     with opened(index, path, writable=True, **how) as index:
@@ -917,8 +917,8 @@ def test_flips_and_truncations(path, flips, monkeypatch):
 @pytest.mark.parametrize("n", [150, pytest.param(3_000, marks=pytest.mark.slow)])
 def test_two_readers_beside_a_writer(path, n, monkeypatch):
     """They see what was there at some moment, later ones later, and at the end all."""
-    monkeypatch.setattr(segments, "FEWEST", 8)
-    monkeypatch.setattr(collection, "_TAIL", 16)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 8)
+    monkeypatch.setattr(collection, "_MAX_TAIL", 16)
     monkeypatch.setattr(indexes, "_LOG_RECORDS", 5)
     d2ke.Index(["w0"], distance="levenshtein").save(path)
     children = []
