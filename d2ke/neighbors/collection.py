@@ -301,9 +301,9 @@ class Collection:
         segments, functions = [], any(self.distance.functions())
         for segment, rows in zip(self.segments, positions, strict=True):
             if len(rows):
-                removed = segment.removed.copy()
-                removed[rows] = True
-                segment = replace(segment, removed=removed)
+                mask = segment.removed.copy()
+                mask[rows] = True
+                segment = replace(segment, removed=mask)
             n, n_removed, index = len(segment), segment.n_removed, segment.prepared.index
             if n_removed < n:
                 is_scanned = index is None or isinstance(index, Scan)
@@ -335,8 +335,8 @@ class Collection:
     def _segment(
         self, objects: Any, numbers: NDArray[np.int64], ids: NDArray[Any] | None
     ) -> Segment:
-        removed = np.zeros(len(numbers), bool)
-        return Segment(self.distance.pairs(objects), numbers, removed, ids, self.distance.metric)
+        mask = np.zeros(len(numbers), bool)
+        return Segment(self.distance.pairs(objects), numbers, mask, ids, self.distance.metric)
 
 
 def nearest_of(

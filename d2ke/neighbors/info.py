@@ -18,7 +18,7 @@ class NeighborsInfo:
         Distances computed in full, except distances to pivots.
     ruled_out : dict of str to int
         Pairs that each bound ruled out, by the bound's name; ``"symmetry"`` counts pairs whose
-        distance equals that of the reversed pair. With `computed` they add up to `pairs`.
+        reversed pair was computed. With `computed` they add up to `pairs`.
     """
 
     pairs: int

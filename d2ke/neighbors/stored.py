@@ -230,8 +230,8 @@ def commit(store: Store, collection: Collection, n_threads: int) -> None:
     """Write new segments, and empty the log."""
     segments = collection.segments
     contents = [segment.stored or put_segment(segment, n_threads) for segment in segments]
-    removed = put_removed(segments, [np.flatnonzero(segment.removed) for segment in segments])
-    store.commit([*contents, removed], put_header(collection))
+    record = put_removed(segments, [np.flatnonzero(segment.removed) for segment in segments])
+    store.commit([*contents, record], put_header(collection))
     pairs = zip(segments, store.segments, strict=False)
     collection.segments = tuple(replace(segment, stored=stored) for segment, stored in pairs)
 

@@ -32,7 +32,7 @@ class WindowOutliers:
         Their scores.
     step_scores : ndarray of float64 or list
         A score for each step, for several series a list of arrays: the mean of the scores of the
-        windows over it. NaN where there is none.
+        windows over it, or NaN.
     length : int
         Steps of a window.
     """
@@ -63,7 +63,7 @@ def window_outliers(
     ----------
     X : array_like, Objects or what `pack` takes
         A series of numbers, or several of unequal lengths and one or more channels. NaN stands for
-        values that are missing.
+        missing values.
     length : int or None
         Steps of a window: about as long as what is looked for, or a period. None: the first peak of
         the autocorrelation of the longest series, with a warning that says which.
@@ -78,7 +78,7 @@ def window_outliers(
     smooth : float
         The scores of ``smooth * length`` windows in a row are averaged; 0: they stay as they are.
     exclusion : float
-        Windows whose places differ by at most ``exclusion * length`` steps are not compared.
+        Windows at most ``exclusion * length`` steps apart are not compared.
     n_threads, progress
         As for `window_profile`.
 

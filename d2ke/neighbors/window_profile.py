@@ -34,11 +34,9 @@ class WindowProfile:
     Attributes
     ----------
     distances : ndarray of float64 or list
-        The distance of the window that begins at each place to its k-th nearest; NaN where there is
-        none.
+        The distance of the window at each step to its k-th nearest, or NaN.
     series, starts : ndarray of int64 or list
-        The number of the series of that window, and the place where it begins; -1 where there is
-        none.
+        The series of the k-th nearest, and the step where it begins, or -1.
     """
 
     distances: NDArray[np.float64] | list[NDArray[np.float64]]
@@ -64,7 +62,7 @@ def window_profile(
     ----------
     X : array_like, Objects or what `pack` takes
         A series of numbers, or n series of unequal lengths and one or more channels. NaN stands for
-        values that are missing.
+        missing values.
     length : int
         Steps of a window.
     Y : array_like, Objects or what `pack` takes, optional
@@ -75,8 +73,8 @@ def window_profile(
         Bring each window to mean 0 and deviation 1 in each channel: shapes are compared. Constant
         ones become 0, as in `nearest_windows`. False: values are compared.
     exclusion : float
-        Windows whose places differ by at most ``exclusion * length`` steps count as one: none is
-        compared with itself, and the k nearest are k different ones.
+        Windows at most ``exclusion * length`` steps apart count as one: none is compared with
+        itself, and the k nearest are k different ones.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool, optional
@@ -86,8 +84,8 @@ def window_profile(
     Returns
     -------
     WindowProfile
-        For each place of each series `distances`, `series` and `starts`. Windows that hold a
-        missing value in any channel have no distance.
+        For each window of each series `distances`, `series` and `starts`. Windows with a missing
+        value in any channel have no distance.
 
     Raises
     ------
@@ -112,8 +110,8 @@ def window_profile(
     Notes
     -----
     Distances are the root of the sum of squared differences of all values. The nearest is found
-    first, then the nearest of those that are not in its exclusion zone, and so on; ties go to the
-    first series and place. All pairs of windows are compared, in memory that grows with the number
+    first, then the nearest outside of its exclusion zone, and so on; ties go to the
+    first series and step. All pairs of windows are compared, in memory that grows with the number
     of steps: sums of products go along the diagonals of the table of all pairs, from anchors
     `length` steps apart outwards, so that what is outside of two windows never enters their sum. By
     rounding, the square of a distance may exceed the least one by at most

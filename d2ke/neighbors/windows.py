@@ -56,11 +56,11 @@ def nearest_windows(
         Number of windows.
     normalize : bool
         Bring the query and each window to mean 0 and deviation 1 in each channel. Constant ones
-        become 0: those whose deviation is at most 8 eps of the largest deviation of their series
+        become 0: windows whose deviation is at most 8 eps of the largest deviation of their series
         from its mean, or 2 eps of its largest value, with eps that of the type of the values.
     exclusion : float
-        Windows whose places differ by at most ``exclusion * length`` steps count as one: only the
-        nearest of them is returned. 0: every place counts.
+        Windows at most ``exclusion * length`` steps apart count as one: only the nearest of them is
+        returned. 0: every window counts.
     distance : {"euclidean", "dtw"}
         The root of the sum of squared differences of all values, or dynamic time warping as in
         `distance_matrix`.
@@ -89,12 +89,12 @@ def nearest_windows(
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
-        If the bounds, 4 bytes for each place, do not fit.
+        If the bounds, 4 bytes for each window, do not fit.
 
     Notes
     -----
-    The nearest window is chosen first, then the nearest of those that are not within its exclusion
-    zone, and so on; ties go to the first series and place. All windows have a lower bound:
+    The nearest window is chosen first, then the nearest outside of its exclusion zone, and so
+    on; ties go to the first series and step. All windows have a lower bound:
     Euclidean distances by Fourier transforms of blocks less their errors, warping distances by
     envelopes [1]_. Distances are computed in float64 where bounds do not decide.
 
