@@ -90,7 +90,7 @@ def save_features(
 ) -> None:
     """Write features, and what they came from, to an HDF5 file.
 
-    A file that is there already is replaced when the new one is complete.
+    An existing file is replaced when the new one is complete.
 
     Parameters
     ----------

@@ -26,16 +26,16 @@ _OBJECTS = ("objects", "categories")  # uses of columns that may be strings or l
 
 @dataclass(frozen=True)
 class TableRoles:
-    """What the columns of a table are for.
+    """The roles of the columns of a table.
 
     Attributes
     ----------
     form : {"objects", "records", "series"}
-        What the rows are: "objects", "records", vectors of "series", or series ("rows").
+        Meaning of the rows: "objects", "records", vectors of "series", or series ("rows").
     columns : ColumnNames
-        The names that are read, and the others.
+        The used and unused names.
     guessed : bool
-        Whether the channels of series are all columns of numbers that are for nothing else.
+        Whether the channels of series are all remaining columns of numbers.
     """
 
     form: str

@@ -9,7 +9,7 @@ potentials, p of r and q of s:
   costs c, nu + lmbda, the penalty, or 1. The potential is this cost times the steps.
 - "erp": g is subtracted from all vectors, and u is a direction. A match costs
   |x - y| >= |u.x - u.y|, and a gap |x| >= |u.x|. With the triangle inequality the rest costs at
-  least |sum u.x - sum u.y| (Chen and Ng 2004 for whole series). u is that of equal channels.
+  least |sum u.x - sum u.y| (Chen and Ng 2004 for whole series). u has equal channels.
 - "lcss": the rest matches at most min(r, s) vectors: max(-r, -s), added to minus the matches.
 - "wdtw" and "frechet": 0.
 

@@ -51,13 +51,13 @@ T = TypeVar("T")
 class Index:
     """Objects that are searched in many calls: `nearest` and `within`, prepared once.
 
-    The results are those of `nearest` and `within` on the objects that are there, with the same
-    bits and the same order of ties, after any adds and removals. Objects have indices: int64,
-    given in the order in which they come, and never used again.
+    Results equal `nearest` and `within` on the current objects, with the same bits and the same
+    order of ties, after any adds and removals. Objects have indices: int64, given in the order of
+    arrival, and never reused.
 
-    What is prepared depends on the distance: edit distances of strings have sorted strings and
-    indexes of their pieces, metrics have distances to a few pivots. With other distances, all
-    objects are compared. What takes long is made when searches have shown that it pays.
+    The prepared data depend on the distance: sorted strings and indexes of their pieces for edit
+    distances of strings, distances to a few pivots for metrics. With other distances, all objects
+    are compared. Expensive data are prepared when searches have shown that it pays.
 
     Searches may run in several threads at once; adds and removals wait for each other.
 
@@ -68,8 +68,8 @@ class Index:
     distance : str, callable, scipy.LowLevelCallable or dict, optional
         As for `nearest`, except ``"precomputed"``.
     ids : sequence of int or str, optional
-        The user's names of the objects, all different. By default those that the objects have, if
-        they are different.
+        The user's names of the objects, all different. By default the ids of the
+        objects, if all are different.
     metric : bool
         As for `nearest`.
     **params
@@ -281,7 +281,7 @@ class Index:
         """Return the groups of the objects by single linkage at a radius.
 
         Two objects are in one group if steps of at most the radius lead from one to the other. The
-        groups are kept: after objects were added, only these are searched; after a removal, all.
+        groups are kept: added objects alone are searched; after a removal, all.
 
         Parameters
         ----------
@@ -332,17 +332,16 @@ class Index:
         Parameters
         ----------
         objects : Objects or what `pack` takes; Records or what `pack_records` takes
-            Of the kind, dtype, channels and columns of those that are there.
+            Of the kind, dtype, channels and columns of the index.
         ids : sequence of int or str, optional
-            Their names, none of which an object has that is there; needed if the others have
-            names, and the objects have none of their own. Names of one index are all numbers or
-            all text.
+            Their names, which differ from the names in the index; needed if the index has names
+            and the objects have none. Names of one index are all numbers or all text.
 
         Raises
         ------
         TypeError, ValueError
-            Objects that cannot be compared with those that are there; ids that are repeated, or
-            missing, or not expected. Nothing is added then.
+            Objects that cannot be compared with the index; ids that are repeated, missing or not
+            expected. Nothing is added then.
         """
         with self._lock:
             collection = self._collection
@@ -409,20 +408,20 @@ class Index:
     def save(self, path: str | os.PathLike[str], *, n_threads: int | None = None) -> None:
         """Write the index to a folder, whole or not at all.
 
-        What is prepared of strings and of metrics is written too, so that an index that is opened
-        is ready at once; series are prepared in the first search.
+        Prepared data of strings and of metrics are written too, so that an opened index is ready
+        at once; series are prepared in the first search.
 
         Parameters
         ----------
         path : path
-            A new folder, or that of an index, which is replaced.
+            A new folder, or the folder of an index, which is replaced.
         n_threads : int, optional
             Threads, for what was not prepared yet.
 
         Raises
         ------
         TypeError
-            If objects cannot be saved: those of a function that are neither strings nor arrays.
+            If objects cannot be saved: with a function, all but strings and arrays.
         OSError
             If something else is at `path`, or a writer has the index open.
 

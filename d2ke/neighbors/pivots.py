@@ -151,10 +151,10 @@ class PivotIndex(BoundedIndex):
         self._cut_side = elastic.cut_side(pairs, pairs.y) if elastic.has_cut(pairs) else None
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return what `from_arrays` takes.
+        """Return the arguments of `from_arrays`.
 
-        "pivots" (p,), "table" (p, m) in float32, "between" (p, p): the distances of two pivots, and
-        "accuracy": the relative error of the distances, and the largest of them.
+        "pivots" (p,), "table" (p, m) in float32, "between" (p, p): the distances between pivots,
+        and "accuracy": the relative error and the maximum of the distances.
         """
         return dict(self._arrays)
 

@@ -62,9 +62,9 @@ def _all_bytes(pairs: PairwiseProblem) -> int:
 #
 # where |y - [low, high]| is the distance of y to the box, 0 inside of it (Kim, Park and Chu 2001;
 # Keogh and Ratanamahatana 2005); and likewise with x and y exchanged. Three bounds follow each
-# other, each on the pairs that the one before leaves: sums of segments of y and of the envelope,
-# all places, and x against the envelope of y moved into that of x (Lemire 2009). A pair that
-# remains is computed until a row of its table exceeds the limit.
+# other on the remaining pairs: sums of segments of y and of the envelope, all steps, and x against
+# the envelope of y moved into that of x (Lemire 2009). A pair that remains is computed until a row
+# of its table exceeds the limit.
 
 
 class SeriesIndex(BoundedIndex):

@@ -269,15 +269,15 @@ class StringFinder:
         values = np.partition(pairs.distances(block, search.n_threads), k - 1, axis=1)[:, k - 1]
         if self.share == near_strings.WHOLE:
             return np.sort(values)
-        # A string as near as that may be longer.
+        # A string at this distance may be longer.
         lengths, capped = pairs.x.lengths[rows], np.minimum(values, 0.9)
         sums = 2 if self.share == near_strings.BOTH else 1
         return np.sort(np.floor(lengths * capped / (1 - capped) * sums))
 
     def _known_index(self, radius: int) -> near_strings.Index | None:
-        """Return the index for few strings: searches without it have shown that they are many.
+        """Return the index for few strings, once many searches have run without it.
 
-        Strings that are searched in many calls get one, and those of one call do not.
+        Strings that are searched in a single call get no index.
         """
         columns, count = self.columns, radius * self.edits.pieces + 1
         trial, index, n = columns.trial(count), columns.pieces.get(count), columns.side.strings.n

@@ -113,7 +113,7 @@ def window_profile(
     first, then the nearest outside of its exclusion zone, and so on; ties go to the
     first series and step. All pairs of windows are compared, in memory that grows with the number
     of steps: sums of products go along the diagonals of the table of all pairs, from anchors
-    `length` steps apart outwards, so that what is outside of two windows never enters their sum. By
+    `length` steps apart outwards, so that values outside of two windows never enter their sum. By
     rounding, the square of a distance may exceed the least one by at most
     ``4 * length**2 * (length + 10) * 2**-53`` for each channel if windows are normalised, mostly by
     1/length of that, and by a relative ``(length + 3) * 2**-52`` if not. Lengths, levels and units

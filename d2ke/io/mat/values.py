@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MATLAB's values as Python's, and back: the one place that decides types and shapes.
+"""MATLAB's values as Python's, and back: this module decides types and shapes.
 
 Every file format is read into, and written from, plain nodes::
 
