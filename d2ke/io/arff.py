@@ -58,10 +58,10 @@ def read_arff(
     objects = [column for column in columns if column not in (label, named)]
     kinds = {column.kind for column in objects}
     if kinds != {"numeric"} and not (len(objects) == 1 and kinds <= {"string", "relational"}):
-        held = listed(objects, lambda column: f"{column.name} ({column.kind})") or "none"
+        attributes = listed(objects, lambda column: f"{column.name} ({column.kind})") or "none"
         raise ValueError(
             f"{path}: beside the labels and ids there must be one relational attribute, one "
-            f"string, or numbers only; it has {held}"
+            f"string, or numbers only; it has {attributes}"
         )
     relational = kinds == {"relational"}
     if relational != (channels_first is not None):
@@ -75,28 +75,28 @@ def read_arff(
     items: list[Any] = []
     classes: list[str] = []
     texts = Fields()
-    places = [columns.index(column) for column in objects]
+    indices = [columns.index(column) for column in objects]
     for where, line in lines:
         fields = _values(where, line, columns)
-        values = [fields[place] for place in places]
+        values = [fields[i] for i in indices]
         if named is not None:
             texts.append(fields[columns.index(named)])
         if label is not None:
             classes.append(fields[columns.index(label)])
         if kinds == {"numeric"}:
-            items.append(finite_numbers(_places(where, objects), values))
+            items.append(finite_numbers(_locations(where, objects), values))
         elif relational:
             rows = []
             for number, row in enumerate(values[0].split("\n")):
-                place = f"{where}, row {number} of {objects[0].name!r}"
-                rows.append(finite_numbers(place, row.split(",")))
+                location = f"{where}, row {number} of {objects[0].name!r}"
+                rows.append(finite_numbers(location, row.split(",")))
                 if len(rows[-1]) != objects[0].width:
-                    raise ValueError(f"{place}: {len(rows[-1])} values, not {objects[0].width}")
+                    raise ValueError(f"{location}: {len(rows[-1])} values, not {objects[0].width}")
             items.append(np.array(rows))
         else:
             items.append(values[0])
         if label is not None and label.kind == "numeric":
-            finite_numbers(_places(where, [label]), classes[-1:])
+            finite_numbers(_locations(where, [label]), classes[-1:])
     if not items:
         raise ValueError(f"{path} holds no objects")
     ids = None if named is None else type_column(texts, str(path), "strings").ids()
@@ -114,7 +114,7 @@ def read_arff(
     return LabelledObjects(packed, labels, ColumnNames(labels=label.name, rows=ids_from), written)
 
 
-def _places(where: str, columns: Sequence[_Attribute]) -> Callable[[int], str]:
+def _locations(where: str, columns: Sequence[_Attribute]) -> Callable[[int], str]:
     return lambda i: f"{where}, attribute {columns[i].name!r}"
 
 
@@ -159,10 +159,10 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
 
 def _ids(columns: list[_Attribute], names: ColumnNames) -> _Attribute | None:
     """Return the attribute of the ids: the named one, or one of text with a usual name."""
-    wanted = names.ids or names.rows
+    name = names.ids or names.rows
     for column in columns:
         usual = column.name.lower() in IDS and column.kind in ("string", "nominal")
-        if column.name == wanted or (wanted is None and usual and column.name != names.labels):
+        if column.name == name or (name is None and usual and column.name != names.labels):
             return column
     return None
 
@@ -192,10 +192,10 @@ def _fields(where: str, line: str) -> list[tuple[str, bool]]:
     while more:
         match = _FIELD.match(line, at)
         if match is None or not match[1]:
-            place = "is empty" if match else f"is not understood: {line[at : at + 40]!r}"
+            problem = "is empty" if match else f"is not understood: {line[at : at + 40]!r}"
             if "{" in line:
-                place += "; sparse rows and weights of rows, in braces, are not read"
-            raise ValueError(f"{where}: the value at position {len(fields)} {place}")
+                problem += "; sparse rows and weights of rows, in braces, are not read"
+            raise ValueError(f"{where}: the value at position {len(fields)} {problem}")
         fields.append((_unquoted(match[1]), match[1][0] in "'\""))
         at, more = match.end(), match[2]
     return fields
@@ -210,7 +210,7 @@ def _unquoted(text: str) -> str:
 
 
 def _values(where: str, line: str, columns: list[_Attribute]) -> list[str]:
-    """Return the values of a row; refuse missing ones, and those that an attribute cannot have."""
+    """Return the values of a row; refuse missing and invalid ones."""
     fields = _fields(where, line)
     if len(fields) != len(columns):
         raise ValueError(f"{where}: {len(fields)} values, but there are {len(columns)} attributes")

@@ -29,8 +29,7 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         Their labels.
     columns : ColumnNames
         Names of the columns or variables: ``objects``, ``labels``, ``ids`` (of a long table) or
-        ``rows`` (of other ids) and ``time``, as far as the format has names, and those that are
-        ``unused``.
+        ``rows`` (of other ids) and ``time``, if the format has names, and ``unused`` names.
     written : list of str, or None
         The labels as a text file has them, where they became numbers.
     note : str
@@ -76,7 +75,7 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         return self
 
     def with_objects(self, objects: Any) -> LabelledObjects:
-        """Return others in the place of the objects."""
+        """Return the labels and names with other objects."""
         return LabelledObjects(objects, self[1], **vars(self))
 
     columns: ColumnNames

@@ -45,7 +45,7 @@ def open_table(
         raise ValueError(f"{path}, line {line} has a NUL, which text has not")
     if not text.strip():
         raise ValueError(f"{path} is empty; a header and rows are needed")
-    names, rows, places = _split(path, text)
+    names, rows, lines = _split(path, text)
     if not rows:
         raise ValueError(f"{path} has no rows after its header")
     named = [i for i, name in enumerate(names) if name or not i or any(row[i] for row in rows)]
@@ -77,7 +77,7 @@ def open_table(
     first, index = names[0], None
     if INDEX.fullmatch(first) and fields[first] != list(map(str, range(len(rows)))):
         index = first
-    return Table(path, fields, places, index=index)
+    return Table(path, fields, lines, index=index)
 
 
 def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], list[str]]:

@@ -21,10 +21,10 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
     """Read the sequences, and the first word of each header as its id.
 
     `labels` is a regular expression whose group is the label where it first matches a header. By
-    default it is that `of_model`, if each header has such a label; else the last field after ``|``
+    default it is `of_model`, if each header has such a label; else the last field after ``|``
     is a guess, which is the label if each header has it and no more than half of them differ.
     """
-    given = labels is not None
+    explicit = labels is not None
     last_field = "|"  # the label is the last field after it
     if labels is None and of_model != last_field:
         labels = of_model
@@ -62,7 +62,7 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
         else:
             match = pattern.search(header)
             written.append(match[1] or "" if match else "")
-    if "" in written and given:
+    if "" in written and explicit:
         i = written.index("")
         problem = f"the header {headers[i][:60]!r} has no label by labels={labels!r}"
         raise ValueError(f"{wheres[i]}: {problem}")

@@ -42,7 +42,7 @@ class FeatureFile:
     parameters : dict
         What the features were made with.
     versions : dict
-        As those of `FeatureStore`.
+        As in `FeatureStore`.
     record : dict
         What `d2ke.write_features` or `d2ke.write_distances` made the file from: digests of X and
         omega above all; empty for files of `save_features`.
@@ -130,11 +130,11 @@ class FeatureFile:
             return self._Z[selection]
 
     def __getitem__(self, rows: slice) -> np.ndarray:
-        """Read the rows of a slice, as those of an array."""
+        """Read a slice of rows."""
         return self.read(rows)
 
     def blocks(self, n_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        """Iterate over (rows, those rows of Z), of `n_rows` each; None for about 4 MiB."""
+        """Iterate over (rows, Z[rows]) of `n_rows` each; None for about 4 MiB."""
         if n_rows is None:
             chunk = (self._Z.chunks or (1,))[0]
             n_rows = max(1, _BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize) // chunk) * chunk

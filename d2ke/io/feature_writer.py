@@ -2,7 +2,7 @@
 """Files of features that are written by blocks of rows; a killed run is resumed.
 
 While rows are missing the file is called ``NAME.part``. It has its whole structure and size from
-the beginning. Chunks of rows are written to their places without h5py, and are on the disk before
+the beginning. Chunks of rows are written to their offsets without h5py, and are on the disk before
 the user block counts them. ``NAME.lock`` is locked meanwhile, and stays but on Windows.
 """
 
@@ -33,7 +33,7 @@ from d2ke._base.resuming import (
 from d2ke._base.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke._base.signals import deferred_interrupts
 from d2ke.io.feature_file import FeatureFile
-from d2ke.io.features import chunk_places, chunk_shape, put_parts, seal_features
+from d2ke.io.features import chunk_offsets, chunk_shape, put_parts, seal_features
 from d2ke.objects.container import Objects
 from d2ke.objects.hdf5 import get_json, hdf5_on, open_hdf5, put_json
 
@@ -155,7 +155,7 @@ def _begin(
 
 
 def _allocate(file: h5py.File, name: str, shape: tuple[int, int], dtype: np.dtype) -> None:
-    """Create a dataset of chunks that have their places, and hold zeros."""
+    """Create a dataset whose chunks are allocated and hold zeros."""
     options = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     options.set_chunk(chunk_shape(shape, dtype))
     options.set_fletcher32()
@@ -177,7 +177,7 @@ def _fill(
         Z = file["Z"]
         (n, m), dtype, chunk = Z.shape, Z.dtype, Z.chunks
         step = chunk[0]
-        places = chunk_places(Z)[:, 0].reshape(-(-n // step), -1)
+        offsets = chunk_offsets(Z)[:, 0].reshape(-(-n // step), -1)
     longest = max(1, min(run_rows, _RUN_BYTES // (m * dtype.itemsize)) // step) * step
     buffer = np.empty((min(n, longest), m), dtype)
     count = step
@@ -194,13 +194,13 @@ def _fill(
         with deferred_interrupts():
             for first in range(0, len(block), step):
                 rows = block[first : first + step]
-                for column, place in zip(
-                    range(0, m, chunk[1]), places[(start + first) // step].tolist(), strict=True
+                for column, offset in zip(
+                    range(0, m, chunk[1]), offsets[(start + first) // step].tolist(), strict=True
                 ):
                     values = np.zeros(chunk, dtype)
                     values[: len(rows), : m - column] = rows[:, column : column + chunk[1]]
-                    write_all(fd, values, place)
-                    write_all(fd, fletcher32(values), place + values.nbytes)
+                    write_all(fd, values, offset)
+                    write_all(fd, fletcher32(values), offset + values.nbytes)
             os.fsync(fd)
             write_all(fd, seal.block("features", stop), 0)
         if report is not None:

@@ -90,7 +90,7 @@ def save_features(
 ) -> None:
     """Write features, and what they came from, to an HDF5 file.
 
-    A file that is there already is replaced when the new one is complete.
+    An existing file is replaced when the new one is complete.
 
     Parameters
     ----------
@@ -227,18 +227,18 @@ def chunk_shape(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, int]:
     return min(shape[0], max(1, values // columns)), columns
 
 
-def chunk_places(Z: h5py.Dataset) -> np.ndarray:
-    """Return where the bytes of each chunk begin and end in the file, in the order of rows."""
+def chunk_offsets(Z: h5py.Dataset) -> np.ndarray:
+    """Return the first and last byte offset of each chunk, in the order of rows."""
     infos: list[Any] = []
     Z.id.chunk_iter(infos.append)  # in one pass, as a question for one chunk goes through all
     infos.sort(key=attrgetter("chunk_offset"))
-    places = [(info.byte_offset, info.byte_offset + info.size) for info in infos]
-    return np.array(places, np.int64) + _left_out()
+    offsets = [(info.byte_offset, info.byte_offset + info.size) for info in infos]
+    return np.array(offsets, np.int64) + _missing_offset()
 
 
 @cache
-def _left_out() -> int:
-    """Return what the places lack: HDF5 1.14.2 counts from the end of the user block."""
+def _missing_offset() -> int:
+    """Return the correction of chunk offsets: HDF5 1.14.2 counts from the user block's end."""
     stream, mark = io.BytesIO(), b"a chunk."
     with h5py.File(stream, "w", userblock_size=SIZE) as file:
         Z = file.create_dataset("Z", data=np.frombuffer(mark, np.int64), chunks=(1,))
@@ -252,14 +252,14 @@ def seal_features(stream: BinaryIO) -> Seal:
     """Write the list of chunks to the end of a features file, and return its seal."""
     fd = stream.fileno()
     with hdf5_on(fd, "r") as file:
-        places = chunk_places(file["Z"])
-    places = places[places[:, 0].argsort()]
-    gaps = np.flatnonzero(places[1:, 0] != places[:-1, 1])
-    pieces = np.column_stack(
-        [places[np.append(0, gaps + 1), 0], places[np.append(gaps, -1), 1]]
+        offsets = chunk_offsets(file["Z"])
+    offsets = offsets[offsets[:, 0].argsort()]
+    gaps = np.flatnonzero(offsets[1:, 0] != offsets[:-1, 1])
+    runs = np.column_stack(
+        [offsets[np.append(0, gaps + 1), 0], offsets[np.append(gaps, -1), 1]]
     ).astype("<i8")
-    write_all(fd, pieces, os.fstat(fd).st_size)
-    return make_seal(stream, pieces)
+    write_all(fd, runs, os.fstat(fd).st_size)
+    return make_seal(stream, runs)
 
 
 def put_parts(

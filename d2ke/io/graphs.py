@@ -125,16 +125,16 @@ def read_codes(
     Both are columns, which may be named; two of them, or those of a model of records, make records.
     """
     graphs, labels, attributes = read_graphs(path)
-    held = {"codes": graph_codes(graphs)}
+    available = {"codes": graph_codes(graphs)}
     if attributes is not None:
-        held["attributes"] = attributes
-    columns = columns.or_earlier(held, earlier)
-    columns.check(path, held, "column")
-    names = tuple(columns.objects or held)
-    columns = ColumnNames(names, unused=tuple(name for name in held if name not in names))
-    objects: Any = held[names[0]]
+        available["attributes"] = attributes
+    columns = columns.or_earlier(available, earlier)
+    columns.check(path, available, "column")
+    names = tuple(columns.objects or available)
+    columns = ColumnNames(names, unused=tuple(name for name in available if name not in names))
+    objects: Any = available[names[0]]
     if records or len(names) > 1:
-        objects = pack_records({name: held[name] for name in names})
+        objects = pack_records({name: available[name] for name in names})
     note = f"{GRAPHS} {' and '.join(names)} of their nodes"
     return LabelledObjects(objects, labels, columns, note=note)
 

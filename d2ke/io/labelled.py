@@ -50,7 +50,7 @@ class _Format(NamedTuple):
     name : str or None
         What a model keeps, if not the ending: files of one name are read alike.
     channels_first : bool or None
-        The layout of channels, unless an argument says it.
+        The layout of channels by default.
     packed : bool
         The ending may be followed by .gz or .zip.
     """
@@ -239,19 +239,19 @@ def read_objects(
     from 'name', 'price'; labels from 'label'; not used: 'note'>
     """
     names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
-    of_categories = [categories] if isinstance(categories, str) else categories
-    check_categories(names or (), of_categories)
+    category_names = [categories] if isinstance(categories, str) else categories
+    check_categories(names or (), category_names)
     columns = ColumnNames(names, labels, ids, time)
-    kinds = dict.fromkeys(of_categories, "categories") or None
+    kinds = dict.fromkeys(category_names, "categories") or None
     check_missing(missing)
     absent = [na_values] if isinstance(na_values, str) else na_values
     how = {"channels_first": channels_first, "series": series, "na_values": absent}
     return read_file(file, columns, how, kind=kind, kinds=kinds, missing=missing)
 
 
-def check_categories(names: Sequence[str], of_categories: Sequence[str]) -> None:
+def check_categories(names: Sequence[str], category_names: Sequence[str]) -> None:
     """Refuse categories that are not among the columns of records."""
-    for name in of_categories:
+    for name in category_names:
         if name not in names:
             raise ArgumentError("categories", f"names {name!r}, which is not among the columns")
 
@@ -271,11 +271,10 @@ def read_file(
     """Read labelled objects as `read_objects` does, with ids and the names of their columns.
 
     Where `columns` names nothing, the `earlier` names that the file has are used. With `streamed`,
-    objects of a Parquet file stay there. With `kinds`, those of a model's columns, the named
-    columns are records, even a single one. With `unlabelled`, rows of a table may have an empty
-    label: all its labels are text then, and theirs is empty. `how` has the arguments that say what
-    bytes mean, `channels_first`, `series` and `na_values`; those of an `earlier` file of the same
-    format hold, too.
+    objects of a Parquet file stay there. With `kinds` of a model's columns, the named columns are
+    records, even a single one. With `unlabelled`, rows of a table may have an empty label, and all
+    labels are text. `how` has `channels_first`, `series` and `na_values`; those of an `earlier`
+    file of the same format hold, too.
     """
     if kind is not None:
         choice("kind", kind, KINDS)
@@ -283,33 +282,34 @@ def read_file(
     _check(columns, how, suffix)
     file_format = _FORMATS[suffix]
     form = file_format.name or suffix
-    kept = {name: value for name, value in how.items() if value is not None}
-    if "na_values" in kept:
-        kept["na_values"] = sorted(set(kept["na_values"]))
+    arguments = {name: value for name, value in how.items() if value is not None}
+    if "na_values" in arguments:
+        arguments["na_values"] = sorted(set(arguments["na_values"]))
     for name, value in earlier.how.items() if earlier.how.get("format") == form else ():
-        if name in how and kept.setdefault(name, value) != value:
+        if name in how and arguments.setdefault(name, value) != value:
             raise ArgumentError(
-                name, f"is {kept[name]!r}, but the model's file was read with {name}={value!r}"
+                name, f"is {arguments[name]!r}, but the model's file was read with {name}={value!r}"
             )
-    options = {**kept, "streamed": streamed, "unlabelled": unlabelled, "missing": missing}
-    held = _read_file(file, suffix, columns, earlier, kind, kinds, options)
-    if file_format.channels_first is not None and not getattr(held.objects, "has_letters", False):
-        kept.setdefault("channels_first", file_format.channels_first)
-    if kept or held.columns.how:
-        held.columns = replace(held.columns, how={"format": form, **kept, **held.columns.how})
-    base = getattr(held.objects, "base", held.objects.kind)
-    if missing is not None and not held.filled and base in ("series", "records"):
-        objects, counts = fill_missing(held.objects, str(file) if suffix else "the table")
-        held = held.with_objects(objects)
-        held.filled = counts
-    if kind in (None, held.objects.kind):
-        return held
-    objects = None if held.objects.kind == "records" else as_kind(held.objects, kind)
-    if objects is None and KINDS[kind].read is not None and isinstance(held.objects, Objects):
-        objects = with_ids(pack(list(held.objects), kind=kind, name=str(file)), held.objects.ids)
+    options = {**arguments, "streamed": streamed, "unlabelled": unlabelled, "missing": missing}
+    data = _read_file(file, suffix, columns, earlier, kind, kinds, options)
+    if file_format.channels_first is not None and not getattr(data.objects, "has_letters", False):
+        arguments.setdefault("channels_first", file_format.channels_first)
+    if arguments or data.columns.how:
+        how = {"format": form, **arguments, **data.columns.how}
+        data.columns = replace(data.columns, how=how)
+    base = getattr(data.objects, "base", data.objects.kind)
+    if missing is not None and not data.filled and base in ("series", "records"):
+        objects, counts = fill_missing(data.objects, str(file) if suffix else "the table")
+        data = data.with_objects(objects)
+        data.filled = counts
+    if kind in (None, data.objects.kind):
+        return data
+    objects = None if data.objects.kind == "records" else as_kind(data.objects, kind)
+    if objects is None and KINDS[kind].read is not None and isinstance(data.objects, Objects):
+        objects = with_ids(pack(list(data.objects), kind=kind, name=str(file)), data.objects.ids)
     if objects is None:
-        raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
-    return held.with_objects(objects)
+        raise ArgumentError("kind", f"is {kind!r}, but {file} holds {data.objects.kind}")
+    return data.with_objects(objects)
 
 
 def _read_file(
@@ -364,11 +364,11 @@ def open_columns(
     if not suffix:
         name = "the dict" if isinstance(file, Mapping) else "the data frame"
         levels = getattr(getattr(file, "index", None), "names", ())
-        held, index = columns_of(file, name, levels), index_level(file)
+        entries, index = columns_of(file, name, levels), index_level(file)
         if index is not None and index.name is None:
-            held = {"": index.to_series(), **held}
+            entries = {"": index.to_series(), **entries}
         level = arrow_index(file) if index is None else index.name or ""
-        table = Table(name, held, index=level)
+        table = Table(name, entries, index=level)
         check_lengths({column: len(table.typed(column)) for column in table.names}, name)
         return table
     path = file_path("file", file)

@@ -84,28 +84,28 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace what is neither an index nor what a killed call left of one."""
+    """Refuse to replace a file, or a folder that is neither an index nor a remnant of one."""
     if not path.is_dir():
         raise FileExistsError(f"{path} exists and is no folder; remove it, or choose another name")
-    others = sorted({*os.listdir(path)} - {LOCK})
-    if others and not _is_index(path):
+    names = sorted({*os.listdir(path)} - {LOCK})
+    if names and not _is_index(path):
         raise FileExistsError(
-            f"{path} is a folder that is no index, and not empty: it has {others[0]!r}; remove it, "
+            f"{path} is a folder that is no index, and not empty: it has {names[0]!r}; remove it, "
             "or choose another name"
         )
 
 
 def clean(folder: Path) -> None:
     """Delete the files of an index that its manifest doesn't name."""
-    kept: set[str] = set()
+    listed: set[str] = set()
     if (folder / _MANIFEST).exists():
         try:
             manifest = read_manifest(folder)
         except ValueError:  # damaged, or newer
             return
-        kept = {manifest.log, *manifest.segments}
+        listed = {manifest.log, *manifest.segments}
     for name in os.listdir(folder):
-        if _OURS.fullmatch(name) and name not in kept:
+        if _OURS.fullmatch(name) and name not in listed:
             with suppress(OSError):  # open, on Windows
                 os.unlink(folder / name)
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Segments of a store: a value of JSON and named arrays in one run of bytes.
+"""Segments of a store: a JSON value and named arrays in one run of bytes.
 
 A segment is a file of its own, or a record of a log:
 
-    magic, size of the head, size of what follows it, CRC-32 of the head and of these 28 bytes
-    head: JSON of the value, and of name, dtype, shape, place and CRC-32 of each array; spaces
+    magic, size of the head, size of the remainder, CRC-32 of the head and of these 28 bytes
+    head: JSON of the value, and of name, dtype, shape, offset and CRC-32 of each array; spaces
     the arrays, contiguous, each at a multiple of 64 bytes
     end mark
 
-Places count from the first array. After a power failure the blocks of a log that were not written
+Offsets count from the first array. After a power failure the blocks of a log that were not written
 may be zeros; the end mark has none.
 """
 
@@ -40,7 +40,7 @@ _STEP = 1 << 26  # bytes of an array between two chances for Ctrl-C
 
 
 class SegmentContent(NamedTuple):
-    """What a segment holds: `meta` is a value of JSON, `arrays` are of numbers, bool or str."""
+    """Content of a segment: `meta` is a value of JSON, `arrays` are of numbers, bool or str."""
 
     meta: Any
     arrays: Mapping[str, np.ndarray]
@@ -56,35 +56,35 @@ class StoredSegment:
     crcs: Mapping[str, int]
 
     def verify(self) -> None:
-        """Read all arrays; raise Damaged for one whose bytes are not what was written."""
+        """Read all arrays; raise Damaged for one whose bytes have changed."""
         for name, array in self.arrays.items():
             if _crc(array) != self.crcs[name]:
                 raise Damaged(f"array {name}: its CRC-32 is not what was written")
 
 
 def encode(content: SegmentContent) -> list[bytes | np.ndarray]:
-    """Return the bytes of a segment, in parts."""
-    place, listed = 0, []
-    parts: list[bytes | np.ndarray] = []
-    for name, given in content.arrays.items():
-        if given.dtype.kind not in "biufU":  # bytes of others are not their values
-            problem = f"must hold bool, real numbers or str, but {name!r} holds {given.dtype}"
+    """Return the bytes of a segment, in chunks."""
+    offset, listed = 0, []
+    chunks: list[bytes | np.ndarray] = []
+    for name, value in content.arrays.items():
+        if value.dtype.kind not in "biufU":  # bytes of others are not their values
+            problem = f"must hold bool, real numbers or str, but {name!r} holds {value.dtype}"
             raise ArgumentTypeError("arrays", problem)
-        array = np.asarray(given, given.dtype.newbyteorder("<"), order="C")
-        listed.append([name, array.dtype.str, array.shape, place, _crc(array)])
+        array = np.asarray(value, value.dtype.newbyteorder("<"), order="C")
+        listed.append([name, array.dtype.str, array.shape, offset, _crc(array)])
         padding = -array.nbytes % _ALIGNMENT
-        parts += [_bytes(array), bytes(padding)]
-        place += array.nbytes + padding
+        chunks += [_bytes(array), bytes(padding)]
+        offset += array.nbytes + padding
     head = json.dumps({"meta": content.meta, "arrays": listed}).encode()
     head += b" " * (-(_FRONT.size + len(head)) % _ALIGNMENT)
-    front = _FRONT.pack(_MAGIC, len(head), place + len(_END), zlib.crc32(head), 0)[:-4]
-    return [front + zlib.crc32(front).to_bytes(4, "little"), head, *parts, _END]
+    front = _FRONT.pack(_MAGIC, len(head), offset + len(_END), zlib.crc32(head), 0)[:-4]
+    return [front + zlib.crc32(front).to_bytes(4, "little"), head, *chunks, _END]
 
 
 def decode(
     content: bytes | mmap.mmap, start: int, name: str = ""
 ) -> tuple[StoredSegment | None, int]:
-    """Return the segment at a place, not verified, and where it ends.
+    """Return the segment at a offset, not verified, and where it ends.
 
     Its arrays are views of `content`. If `content` ends within the segment, it is None.
     """
@@ -101,9 +101,9 @@ def decode(
     if zlib.crc32(head) != crc:
         raise Damaged("its head is not what was written")
     values, arrays, crcs = json.loads(head), {}, {}
-    for key, dtype, shape, place, crcs[key] in values["arrays"]:
+    for key, dtype, shape, offset, crcs[key] in values["arrays"]:
         count = math.prod(shape)  # frombuffer refuses 0, and dtypes that hold pointers
-        flat = np.frombuffer(content, dtype, count, first + place) if count else np.empty(0, dtype)
+        flat = np.frombuffer(content, dtype, count, first + offset) if count else np.empty(0, dtype)
         arrays[key] = flat.reshape(shape)
     return StoredSegment(name, values["meta"], arrays, crcs), first + n_rest
 
@@ -129,20 +129,20 @@ def open_segment(path: Path, verify: bool) -> StoredSegment:
 
 
 def read_log(stream: FileIO, start: int) -> tuple[list[SegmentContent], int]:
-    """Return the complete records of a log from a place on, and where they end."""
+    """Return the complete records of a log from a offset on, and where they end."""
     stream.seek(start)
     content = stream.read()
     if content.endswith(bytes(len(_END))):
         content = content.rstrip(b"\0")
-    records, place = [], 0
-    while place < len(content):
-        segment, end = decode(content, place)
+    records, offset = [], 0
+    while offset < len(content):
+        segment, end = decode(content, offset)
         if segment is None:
             break
         segment.verify()
         records.append(SegmentContent(segment.meta, segment.arrays))
-        place = end
-    return records, start + place
+        offset = end
+    return records, start + offset
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:

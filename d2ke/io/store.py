@@ -55,7 +55,7 @@ class Store:
         self._manifest: Manifest | None = None
         self._end = 0  # of the last complete record
         self._log_file: FileIO | None = None  # of a writer
-        self._held = ExitStack()
+        self._stack = ExitStack()
         self._closed = False
 
     @classmethod
@@ -128,12 +128,12 @@ class Store:
         BlockingIOError
             If it is opened for writing twice.
         """
-        given = file_path("path", path)
-        read_manifest(given)  # no lock is left in other folders
-        store = cls(given, writable, verify, sync)
+        folder = file_path("path", path)
+        read_manifest(folder)  # no lock is left in other folders
+        store = cls(folder, writable, verify, sync)
         try:
             if writable:
-                store._held.enter_context(locked(store.path / LOCK, store.path))
+                store._stack.enter_context(locked(store.path / LOCK, store.path))
             store._load(verify)
             if writable:
                 clean(store.path)
@@ -154,7 +154,7 @@ class Store:
         self.segments, self.log = (), []
         if self._log_file is not None:
             self._log_file.close()
-        self._held.close()
+        self._stack.close()
 
     def verify(self) -> None:
         """Read all arrays of the segments, and refuse an index with a damaged one."""
@@ -240,15 +240,15 @@ class Store:
                     raise ArgumentError(str(self.path), problem) from error
 
     def _take(self, manifest: Manifest, verify: bool) -> bool:
-        """Open what a manifest names; what is open, and the records that were read, stay."""
+        """Open the files of a manifest; keep open segments and read records."""
         is_other = self._manifest is None or manifest.log != self._manifest.log
         segments, before, start = self.segments, self.log, self._end
         if is_other:
-            known = {segment.name: segment for segment in segments}
+            opened = {segment.name: segment for segment in segments}
             segments, before, start = (), [], 0
             for number, name in enumerate(manifest.segments):
                 with damage_of(self.path, f"segment {number}, "):
-                    segment = known.get(name) or open_segment(self.path / name, verify)
+                    segment = opened.get(name) or open_segment(self.path / name, verify)
                 segments += (segment,)
         log = self.path / manifest.log
         with open_file(log) as stream, damage_of(self.path, "log, "):

@@ -26,16 +26,16 @@ _OBJECTS = ("objects", "categories")  # uses of columns that may be strings or l
 
 @dataclass(frozen=True)
 class TableRoles:
-    """What the columns of a table are for.
+    """The roles of the columns of a table.
 
     Attributes
     ----------
     form : {"objects", "records", "series"}
-        What the rows are: "objects", "records", vectors of "series", or series ("rows").
+        Meaning of the rows: "objects", "records", vectors of "series", or series ("rows").
     columns : ColumnNames
-        The names that are read, and the others.
+        The used and unused names.
     guessed : bool
-        Whether the channels of series are all columns of numbers that are for nothing else.
+        Whether the channels of series are all remaining columns of numbers.
     """
 
     form: str
@@ -95,8 +95,8 @@ def find_roles(
     if rows is not None and not named:
         typed = table.typed(rows, "strings")
         if rows and form != "series" and typed.scalar and 0 < typed.missing.sum() < len(typed):
-            place = table.where(int(typed.missing.argmax()), rows)
-            warn(f"{place}: the id is empty, so that the column does not name the objects")
+            location = table.where(int(typed.missing.argmax()), rows)
+            warn(f"{location}: the id is empty, so that the column does not name the objects")
         rows = rows if typed.scalar and not typed.missing.any() else None
     rows = None if form == "series" else rows
     used = {*names, label, ids if form == "series" else None, time, rows}
@@ -106,14 +106,14 @@ def find_roles(
     roles = ColumnNames(
         tuple(names), label, ids if form == "series" else None, time, unused, rows, notes
     )
-    others = [f"{name!r} ({notes[name]})" for name in unused if table.head(name).use == "other"]
-    if others:
-        warn(f"{table.path}: not used, as no distance compares such columns: {listed(others, str)}")
+    extra = [f"{name!r} ({notes[name]})" for name in unused if table.head(name).use == "other"]
+    if extra:
+        warn(f"{table.path}: not used, as no distance compares such columns: {listed(extra, str)}")
     return TableRoles(form, roles, form == "series" and not columns.objects)
 
 
 def _ids_column(table: Table, columns: ColumnNames, of_model: str | None) -> str | None:
-    """Return the column of ids: the named one, that of a model's records, or one by its name."""
+    """Return the column of ids: the named one, the model's, or one with a usual name."""
     ids = columns.ids or columns.rows
     if ids is None and of_model in table.names:
         ids = of_model
@@ -140,9 +140,9 @@ def _is_long(table: Table, columns: ColumnNames, ids: str, label: str | None, na
     lists or records of several columns.
     """
     names = list(columns.objects or ())
-    others = [table.head(name) for name in names or _left(table, {ids, label, columns.time})]
-    text = any(map(_is_text, others))
-    if text and (names or not any(typed.use in NUMERIC for typed in others)):
+    heads = [table.head(name) for name in names or _left(table, {ids, label, columns.time})]
+    text = any(map(_is_text, heads))
+    if text and (names or not any(typed.use in NUMERIC for typed in heads)):
         return False
     texts = table.typed(ids, "strings").texts()
     alone = named and not text and (len(names) < 2 or columns.time is not None)
@@ -227,22 +227,22 @@ def _objects_column(table: Table, columns: ColumnNames, taken: Collection[str | 
             )
         return name
     left = _left(table, taken)
-    held = [name for name in left if table.head(name).use in _OBJECTS]
-    lists = [name for name in held if not table.head(name).scalar]
+    candidates = [name for name in left if table.head(name).use in _OBJECTS]
+    lists = [name for name in candidates if not table.head(name).scalar]
     beside = any(table.head(name).use in NUMERIC for name in left)  # may be those of series
     usual = find_usual(left, STRINGS)
     likely = None if usual is None else left[usual]
-    if likely not in held:
-        only = lists or ([] if beside or likely else held)
+    if likely not in candidates:
+        only = lists or ([] if beside or likely else candidates)
         likely = only[0] if len(only) == 1 else likely or (left[0] if len(left) == 1 else None)
-    if likely is not None and (likely in held or table.head(likely).use == "missing"):
+    if likely is not None and (likely in candidates or table.head(likely).use == "missing"):
         return likely
     names = listed(left) or "no column"
-    others = "" if likely is None else f" ({likely!r} has {table.head(likely).use}, not strings)"
+    note = "" if likely is None else f" ({likely!r} has {table.head(likely).use}, not strings)"
     raise ArgumentError(
         "objects",
         f"of {table.path} must name the column of {'objects' if lists else 'strings'}, one of "
-        f"{names}{others}, and labels must name that of labels, if there is one; for records, "
+        f"{names}{note}, and labels must name that of labels, if there is one; for records, "
         "objects must name several columns; for series, ids must name the column that says which "
         "series a row is of: add one, of one value if all "
         "rows are one series",

@@ -17,7 +17,7 @@ from d2ke._base.files import open_file
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """Open a file of text, of .gz what is compressed, and of .zip its only file."""
+    """Open a text file, a .gz file, or the only file of a .zip."""
     form = {".zip": "zip", ".gz": "gzip"}.get(path.suffix.lower())
     with open_file(path) as stream:
         try:
@@ -34,7 +34,7 @@ def opened(path: Path) -> Iterator[Any]:
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the place (for errors) and the text, stripped, of each line of a UTF-8 file."""
+    """Yield the location (for errors) and the stripped text of each line of a UTF-8 file."""
     number = 0
     with opened(path) as lines:
         for raw in lines:

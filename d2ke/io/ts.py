@@ -178,14 +178,14 @@ def _series(where: str, dimensions: list[str], missing: bool) -> np.ndarray:
     """Return the dimensions of one line as an array of shape (length, dimensions)."""
     columns: list[np.ndarray] = []
     for number, values in enumerate(dimensions):
-        place = f"{where}, dimension {number}"
+        location = f"{where}, dimension {number}"
         fields = values.split(",")
         gaps = [missing and is_gap(field.strip()) for field in fields]
         there = ["0" if gap else field for field, gap in zip(fields, gaps, strict=True)]
-        columns.append(np.where(gaps, np.nan, finite_numbers(place, there)))
+        columns.append(np.where(gaps, np.nan, finite_numbers(location, there)))
         if len(columns[-1]) != len(columns[0]):
             raise ValueError(
-                f"{place}: {len(columns[-1])} values, but dimension 0 has {len(columns[0])}; "
+                f"{location}: {len(columns[-1])} values, but dimension 0 has {len(columns[0])}; "
                 "all dimensions of a series must have as many"
             )
     return np.array(columns).T

@@ -23,7 +23,7 @@ def read_ucr(path: Path) -> LabelledObjects:
     r"""Read one file of the UCR archive: on each line a class, then the values of one series.
 
     There is no header. Commas, tabs or blanks separate the values, as in the archive's several
-    editions. All lines have as many values; nan at the end of a line makes a shorter series.
+    editions. All lines have equally many values; nan at the end of a line makes a shorter series.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def read_ucr(path: Path) -> LabelledObjects:
     >>> held.labels, held.note
     (array([ 1, -1]), 'labels from the first field, NaN at the end of 1 series cut')
     """
-    places: list[str] = []
+    locations: list[str] = []
     classes: list[str] = []
     series: list[np.ndarray] = []
     cut = width = 0
@@ -85,7 +85,7 @@ def read_ucr(path: Path) -> LabelledObjects:
         if n == 1:
             raise ValueError(f"{where}: the series has no values, only NaN")
         try:
-            numbers = finite_numbers(partial(_place, where), fields[1:n])
+            numbers = finite_numbers(partial(_location, where), fields[1:n])
         except ValueError:
             gap = next((i for i in range(1, n) if is_gap(fields[i])), None)
             if gap is None:
@@ -96,27 +96,27 @@ def read_ucr(path: Path) -> LabelledObjects:
             ) from None
         series.append(np.array(numbers))
         classes.append(fields[0])
-        places.append(f"{where}, field 0")
+        locations.append(f"{where}, field 0")
         cut += n < width
     if not series:
         raise ValueError(f"{path} holds no series")
     note = "labels from the first field" + f", NaN at the end of {cut} series cut" * bool(cut)
-    return LabelledObjects(pack(series), _classes(path, places, classes), note=note)
+    return LabelledObjects(pack(series), _classes(path, locations, classes), note=note)
 
 
-def _place(where: str, i: int) -> str:
+def _location(where: str, i: int) -> str:
     return f"{where}, field {i + 1}"
 
 
-def _classes(path: Path, places: list[str], classes: list[str]) -> np.ndarray:
+def _classes(path: Path, locations: list[str], classes: list[str]) -> np.ndarray:
     """Return classes as int64; refuse numbers that are not whole, and 1 beside 1.0."""
-    labels = labels_of_text(classes, places.__getitem__)
+    labels = labels_of_text(classes, locations.__getitem__)
     if labels.dtype.kind == "U":
         raise ValueError(
             f"{path}: the classes (first fields) must be whole numbers in one form, got "
             f"{listed(sorted(set(classes)))}"
         )
-    for where, value in zip(places, labels.tolist(), strict=True):
+    for where, value in zip(locations, labels.tolist(), strict=True):
         if isinstance(value, float) and not (value.is_integer() and abs(value) < 2**53):
             raise ValueError(f"{where}: the class is {value}, not an integer below 2**53")
     return labels.astype(np.int64)
@@ -127,7 +127,7 @@ def _first_line(path: Path) -> str:
 
 
 def has_columns(path: Path) -> bool:
-    """Return whether the first line of a text file is one of several fields, not all numbers."""
+    """Return whether the first line of a text file has several fields, not all numbers."""
     line = _first_line(path)
     return any(mark in line for mark in "\t,;") and not all(map(_is_number, _SEPARATOR.split(line)))
 
@@ -149,15 +149,15 @@ def _is_number(field: str) -> bool:
 def read_headless(path: Path, earlier: ColumnNames, in_rows: bool) -> LabelledObjects | None:
     """Read a table of numbers only as a file of the UCR archive; return None for other tables.
 
-    They are those of a model whose columns are named, and those whose name does not end with
-    _TRAIN or _TEST, as those of the archive do, unless each row is a series (`in_rows`) and the
-    first line does not count.
+    Files of the archive have names that end with _TRAIN or _TEST. Other files are read too if each
+    row is a series (`in_rows`) and the first line does not count 1, 2, ... A table whose columns a
+    model names is no such file.
     """
     line = _first_line(path)
     first = line.split("\t" if "\t" in line else ",")
     numbers = all(_is_number(x) or is_gap(x) for x in map(str.strip, first))
     if len(first) < 2 or not numbers or ColumnNames().or_earlier(first, earlier).explicit:
         return None
-    of_archive = path.name.partition(".")[0].lower().endswith(("_train", "_test"))
+    is_archive = path.name.partition(".")[0].lower().endswith(("_train", "_test"))
     counts = first == [str(int(first[0] == "1") + i) for i in range(len(first))]
-    return read_ucr(path) if of_archive or (in_rows and not counts) else None
+    return read_ucr(path) if is_archive or (in_rows and not counts) else None

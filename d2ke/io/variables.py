@@ -39,7 +39,7 @@ def read_mat(
     def loaded(name: str) -> Objects:
         return objects_of(path, name, nodes[name], layout)
 
-    return _chosen(path, values, columns, loaded)
+    return _select(path, values, columns, loaded)
 
 
 def read_arrays(
@@ -65,27 +65,27 @@ def read_arrays(
         columns = replace(columns, objects=("values",))
 
     def loaded(name: str) -> Objects:
-        value, place = values[name], f"{path}: {name}"
+        value, location = values[name], f"{path}: {name}"
         if isinstance(value, Objects):
             return value
         if value.dtype.kind == "U":
-            return pack(value.ravel().tolist(), name=place)
+            return pack(value.ravel().tolist(), name=location)
         first = channels_first if value.ndim == 3 else None
-        return pack(value, name=place, channels_first=first, missing=missing)
+        return pack(value, name=location, channels_first=first, missing=missing)
 
-    held = _chosen(path, values, columns, loaded)
+    result = _select(path, values, columns, loaded)
     if ragged:
-        held.columns = replace(held.columns, objects=ragged_names)
-    return held
+        result.columns = replace(result.columns, objects=ragged_names)
+    return result
 
 
 def _npz(path: Path) -> dict[str, Any]:
     try:
         with open_file(path) as stream, damage():
-            held = np.load(stream, allow_pickle=False)
-            if isinstance(held, np.ndarray):  # .npy
-                return {"objects": held}
-            with held as archive:
+            loaded = np.load(stream, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):  # .npy
+                return {"objects": loaded}
+            with loaded as archive:
                 return {name: archive[name] for name in archive.files}
     except Damaged as error:
         raise ValueError(
@@ -129,10 +129,10 @@ def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
     """Return objects of consecutive rows of one array."""
     if not values.ndim:
         raise ValueError(f"{path}: values must be an array of rows, got one value")
-    whole = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) > 1
+    valid = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) > 1
     # Compared, not subtracted: differences of unsigned integers are never negative.
-    falls = whole and (offsets[1:] < offsets[:-1]).any()
-    if not whole or offsets[0] != 0 or offsets[-1] != len(values) or falls:
+    falls = valid and (offsets[1:] < offsets[:-1]).any()
+    if not valid or offsets[0] != 0 or offsets[-1] != len(values) or falls:
         raise ValueError(
             f"{path}: offsets must be integers from 0 to {len(values)}, the rows of values, in "
             f"ascending order; got {offsets.dtype} of shape {offsets.shape}"
@@ -141,7 +141,7 @@ def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
     return pack(items, channels_first=False, name=f"{path}: values")
 
 
-def _chosen(
+def _select(
     path: Path,
     values: Mapping[str, Any],
     columns: ColumnNames,
@@ -153,8 +153,8 @@ def _chosen(
     columns.check(path, values, "variable")
     if labels is None:
         names = [name for name in values if name not in (objects, ids)]
-        place = find_usual(names, LABELS)
-        labels = None if place is None else names[place]
+        index = find_usual(names, LABELS)
+        labels = None if index is None else names[index]
     roles = (objects, labels)
     usual = [name for name in values if name.lower() in ("id", "ids") and name not in roles]
     if objects is None:
@@ -196,11 +196,11 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
 
 def _entries(path: Path, name: str, value: Any, n: int, what: str) -> Any:
     """Return the entries of a row, a column or a cell, one for each object."""
-    place = f"{path}: {name}"
+    location = f"{path}: {name}"
     if not isinstance(value, np.ndarray) or value.size != max(value.shape, default=0):
-        raise ValueError(f"{place} must be a row or a column of {what}, not {np.shape(value)}")
+        raise ValueError(f"{location} must be a row or a column of {what}, not {np.shape(value)}")
     if value.size != n:
-        raise ValueError(f"{place} has {value.size} {what}, but there are {n} objects")
+        raise ValueError(f"{location} has {value.size} {what}, but there are {n} objects")
     items: Any = value.ravel()
     if value.dtype.kind == "O":
         items = [item.item() if getattr(item, "size", 0) == 1 else item for item in items]
@@ -209,10 +209,10 @@ def _entries(path: Path, name: str, value: Any, n: int, what: str) -> Any:
 
 def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
     """Return a row, a column or a cell of labels; whole numbers as int64."""
-    place = f"{path}: {name}"
-    array = label_array(place, _entries(path, name, value, n, "labels"))
+    location = f"{path}: {name}"
+    array = label_array(location, _entries(path, name, value, n, "labels"))
     if array.dtype.kind == "U":
-        return labels_of_text(array.tolist(), f"{place}[{{}}]".format)
+        return labels_of_text(array.tolist(), f"{location}[{{}}]".format)
     if array.dtype.kind == "f" and (array % 1 == 0).all() and (np.abs(array) < 2**53).all():
         return array.astype(np.int64)
     return array

@@ -16,22 +16,21 @@ from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
 
 FEWEST_PAIRS = 100_000  # fewer are computed in full at once
-_ROWS = 1 << 12  # that are searched between two looks at the memory, at most
-_FEW_ROWS = 32  # as many as the largest sample of `pays`
+_ROWS = 1 << 12  # of a chunk
+_FEW_ROWS = 32  # size of the largest sample of `pays`
 _LEAST = 64  # rows of a chunk, after which limits fall
-_KEPT_BYTES = 1 << 28  # of first bounds, at most
+_TABLE_BYTES = 1 << 28  # of first bounds, at most
 
 
 class Bounded(NamedTuple):
     """Lower bounds of all pairs, and their costs.
 
-    `bounds` goes to `refine.search`. `names` are those of the cheap bound of all pairs and, if
-    there are any, of a tighter and of the tightest one. `costs` are theirs, relative to a
-    distance's. `computed` is the cost of a distance at scattered columns, relative to its cost in
-    a whole row; measured for series. `exact` are rows whose bounds are the distances themselves,
-    and so do not represent the other rows. `cell` is the cost of a cell that the tightest bound
-    counts in its `cells`, beside the cost of a pair. `kept`: the cheap bounds of all pairs are in
-    memory.
+    `bounds` goes to `refine.search`. `names` are the names of a cheap bound of all pairs and
+    of up to two tighter bounds. `costs` are their costs, relative to a distance. `computed` is the
+    cost of a distance at scattered columns, relative to a full row; measured for series. `exact`
+    are rows whose bounds are exact, which do not represent other rows. `cell` is the cost of a cell
+    that the tightest bound counts in its `cells`, beside the cost of a pair. `has_table`: the cheap
+    bounds of all pairs are in memory.
     """
 
     bounds: Any
@@ -40,22 +39,22 @@ class Bounded(NamedTuple):
     computed: float = 1.7
     exact: np.ndarray | tuple[int, ...] = ()
     cell: float = 0.0
-    kept: bool = False
+    has_table: bool = False
 
 
 class EarlierSearches:
-    """What searches of few rows in the same columns cost, by bounds and relative to distances.
+    """Costs of bounded searches of few rows in the same columns, relative to all distances.
 
-    A sample of one row is that row, which would be searched twice, and says little of the next
-    one. So the first few rows of a like k and radius are searched by bounds, and what they all
-    cost decides on the later ones.
+    A sample of a single row would search it twice, and predict little about the next one. So the
+    first rows of a similar k and radius are searched by bounds, and their total cost decides for
+    later rows.
     """
 
     def __init__(self) -> None:
         self._costs: dict[tuple[float, float], tuple[int, float, int]] = {}
 
     def pays(self, search: NeighborSearch, bounded: Bounded) -> bool:
-        """Return whether the bounds pay as far as is known, and leave out what does not."""
+        """Return whether the bounds have paid so far; drop tighter bounds that have not."""
         rows, cost, left_out = self._costs.get(_kind(search), (0, 0.0, 0))
         if rows < _FEW_ROWS:
             return True
@@ -74,7 +73,7 @@ class EarlierSearches:
 
 
 def _kind(search: NeighborSearch) -> tuple[float, float]:
-    """Return what like searches share: k and the radius to a factor of two."""
+    """Return the key of similar searches: k and the radius to a factor of two."""
     radius = search.radius
     if 0 < radius < math.inf:
         radius = math.frexp(radius)[1] + 0.5  # neither 0 nor infinite
@@ -90,15 +89,15 @@ def search_bounded(
 ) -> None:
     """Search by the bounds if they rule out enough pairs of a sample, else by all distances.
 
-    `bounded` is None without bounds. With `earlier`, of columns that are prepared already, there
-    may be any number of pairs, and a few rows need no sample.
+    `bounded` is None without bounds. With `earlier`, for prepared columns, any number of
+    pairs may be searched by bounds, and a few rows need no sample.
     """
     (n, m), same = search.pairs.shape, search.pairs.same
-    known = earlier if n <= _FEW_ROWS and not same else None
+    record = earlier if n <= _FEW_ROWS and not same else None
     if bounded is None:
         by_bounds = False
-    elif known is not None:
-        by_bounds = known.pays(search, bounded)
+    elif record is not None:
+        by_bounds = record.pays(search, bounded)
     else:
         enough = n * m >= FEWEST_PAIRS or (earlier is not None and not same)
         by_bounds = enough and pays(search, bounded)
@@ -107,8 +106,8 @@ def search_bounded(
         return
     refined = RefinedSearch(search, bounded, lists)
     refined.search_all()
-    if known is not None:
-        known.add(search, bounded, refined.counts)
+    if record is not None:
+        record.add(search, bounded, refined.counts)
     pairs = n * m - (n if search.skip else 0)
     if refined.half:
         once = (pairs + n) // 2 if not search.skip else pairs // 2
@@ -149,9 +148,9 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
 def _cost(
     search: NeighborSearch, bounded: Bounded, rows: np.ndarray, counts: np.ndarray
 ) -> tuple[float, bool]:
-    """Return what a pair of these rows cost, and whether to leave the tighter bounds out.
+    """Return the cost of a pair of these rows, and whether to drop the tighter bounds.
 
-    They are left out where they cost more than they spare; the cost is then that without them.
+    They are dropped if they cost more than they save; the cost is then computed without them.
     """
     size, leave = len(rows) * search.pairs.shape[1], False
     tightened, left, narrowed, computed = counts.sum(axis=0) / size
@@ -171,12 +170,12 @@ def _cost(
 class RefinedSearch:
     """A search by bounds, and its counts for each row.
 
-    `lists` of the nearest need not be empty: only objects nearer than their entries are searched.
+    `lists` of the nearest may have entries: only nearer objects are searched.
     """
 
     def __init__(self, search: NeighborSearch, bounded: Bounded, lists: NearestLists | WithinLists):
         self._search, self._bounds, self._lists = search, bounded.bounds, lists
-        self._kept = bounded.kept
+        self._has_table = bounded.has_table
         self._kernel = search.pairs.compiled().pair_kernel()
         self.half = search.pairs.same and (not search.k or len(bounded.names) > 1)
         self.counts = np.zeros((search.pairs.shape[0], refine.COUNTS), np.int64)
@@ -194,8 +193,8 @@ class RefinedSearch:
         if self.half:
             once["ranks"] = order
         if self.half and isinstance(lists, NearestLists):
-            room = min(_KEPT_BYTES, self._search.room(8))
-            limits = refine.Limits(n, 4 * n * n <= room and not self._kept)
+            room = min(_TABLE_BYTES, self._search.room(8))
+            limits = refine.Limits(n, 4 * n * n <= room and not self._has_table)
             self.search(order, limits=limits)
             self.counts[:] = 0
             lists.clear(order)

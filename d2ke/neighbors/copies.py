@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches of the distinct objects, whose results are repeated for their copies.
+"""Searches of distinct objects, with results repeated for copies.
 
-Equal objects have the same distances to all others, so one of them is searched and the result is
-repeated. If Y is X, this may be wrong for a function that the user did not declare a metric: it is
-called for x_i, x_j with i < j, and so in another order for another copy.
+Equal objects have equal distances, so only the first of them is searched. If Y is X, this may be
+wrong for a function that the user did not declare a metric: it is called for x_i, x_j with i < j,
+and so in a different order for a copy.
 """
 
 from __future__ import annotations
@@ -149,11 +149,11 @@ def _all_nearest(
     sums = counts.sum(axis=1)
     ends = np.searchsorted(np.cumsum(sums), np.arange(0, sums.sum(), _ENTRIES)[1:])
     for rows in np.split(np.arange(len(numbers)), ends):
-        here, chosen, each = counts[rows].ravel(), numbers[rows].ravel(), sums[rows]
-        offsets = offsets_of(here)
-        places = np.arange(offsets[-1]) - np.repeat(offsets[:-1], here)
-        entries = members[np.repeat(starts[chosen], here) + places]
-        apart, row = np.repeat(values[rows].ravel(), here), np.repeat(rows, each)
+        repeats, objects, each = counts[rows].ravel(), numbers[rows].ravel(), sums[rows]
+        offsets = offsets_of(repeats)
+        positions = np.arange(offsets[-1]) - np.repeat(offsets[:-1], repeats)
+        entries = members[np.repeat(starts[objects], repeats) + positions]
+        apart, row = np.repeat(values[rows].ravel(), repeats), np.repeat(rows, each)
         order = np.lexsort((entries, apart, row))
         rank = np.arange(len(order)) - np.repeat(offsets_of(each)[:-1], each)
         order, row, rank = (each[rank < length] for each in (order, row, rank))
@@ -164,7 +164,7 @@ def _all_nearest(
 def _all_within(
     graph: sparse.csr_array, x: Copies, y: Copies, skip: bool, lists: WithinLists
 ) -> None:
-    """Keep all pairs within a radius, from those of the distinct objects."""
+    """Add all pairs within a radius, given the pairs of distinct objects."""
     members, starts = y.members()
     counts = y.counts[graph.indices]
     offsets = offsets_of(counts)[graph.indptr]  # of the neighbours of each distinct object
@@ -176,11 +176,11 @@ def _all_within(
         each = counts[entries]
         columns = members[_runs(starts[graph.indices[entries]], each)]
         lines, values = np.repeat(rows, sizes[rows]), np.repeat(graph.data[entries], each)
-        kept = lines != columns if skip else slice(None)
-        lists.extend(lines[kept], columns[kept], values[kept])
+        mask = lines != columns if skip else slice(None)
+        lists.extend(lines[mask], columns[mask], values[mask])
 
 
 def _runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the places of runs, end to end."""
+    """Return the indices of runs, concatenated."""
     offsets = offsets_of(lengths)
     return np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])

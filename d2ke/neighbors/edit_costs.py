@@ -16,7 +16,7 @@ from d2ke.neighbors.search_index import BoundedIndex
 from d2ke.objects.container import Objects
 
 _NAME = "weighted_levenshtein"
-_LETTERS = 1024  # that are counted, at most
+_LETTERS = 1024  # counted at most
 _ROW_BYTES = 1 << 24  # of a row's costs by letters of y, at most
 # The times of a bound by letters, of a cut-off, and of a distance at scattered columns, relative to
 # a distance in a whole row; measured.
@@ -27,10 +27,10 @@ class CostIndex(BoundedIndex):
     """Strings Y with the counts of their letters; see d2ke/_ext/edit_costs.pyx for the bounds."""
 
     @classmethod
-    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
+    def applies(cls, search: NeighborSearch, reused: bool) -> bool:
         """Return whether the distance has such bounds, and the counts fit into memory."""
         pairs, (n, m) = search.pairs, search.pairs.shape
-        if pairs.distance != _NAME or (not kept and n * m < bounded.FEWEST_PAIRS):
+        if pairs.distance != _NAME or (not reused and n * m < bounded.FEWEST_PAIRS):
             return False
         costs, mode = _costs(pairs)
         n_letters = len(pairs.y.alphabet) + len(costs.letters) + 1
@@ -43,11 +43,11 @@ class CostIndex(BoundedIndex):
         )
 
     @classmethod
-    def build(cls, search: NeighborSearch, kept: bool) -> CostIndex:
+    def build(cls, search: NeighborSearch, reused: bool) -> CostIndex:
         """Count the letters."""
         index = cls(search.pairs)
-        if kept:
-            index.keep(search.pairs)
+        if reused:
+            index.prepare(search.pairs)
         return index
 
     def __init__(self, pairs: PairwiseProblem):

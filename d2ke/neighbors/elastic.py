@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cut-off of the elastic distances' tables: the cost that remains from a cell on.
+"""The cut-off of the elastic distances' tables: the remaining cost of a path.
 
 A cell (i, j) can be on a path within a limit only if its value and a lower bound of the rest of
 the path do not exceed it. The rest has r steps of x and s of y, and the bound is |p - q| of two
@@ -9,7 +9,7 @@ potentials, p of r and q of s:
   costs c, nu + lmbda, the penalty, or 1. The potential is this cost times the steps.
 - "erp": g is subtracted from all vectors, and u is a direction. A match costs
   |x - y| >= |u.x - u.y|, and a gap |x| >= |u.x|. With the triangle inequality the rest costs at
-  least |sum u.x - sum u.y| (Chen and Ng 2004 for whole series). u is that of equal channels.
+  least |sum u.x - sum u.y| (Chen and Ng 2004 for whole series). u has equal channels.
 - "lcss": the rest matches at most min(r, s) vectors: max(-r, -s), added to minus the matches.
 - "wdtw" and "frechet": 0.
 
@@ -53,11 +53,11 @@ def has_cut(pairs: PairwiseProblem) -> bool:
 
 
 def cut_bytes(pairs: PairwiseProblem) -> int:
-    """Return the bytes of the series in float32, and of those that they are made from."""
+    """Return the bytes of the series in float32, and in their own dtype."""
     if not has_cut(pairs):
         return 0
-    places = sum(len(side.values) + len(side) for side in (pairs.x, pairs.y))
-    return 12 * places * (pairs.x.dim + 2)
+    rows = sum(len(side.values) + len(side) for side in (pairs.x, pairs.y))
+    return 12 * rows * (pairs.x.dim + 2)
 
 
 def costs(pairs: PairwiseProblem) -> tuple[float, float]:
@@ -79,8 +79,8 @@ def band(pairs: PairwiseProblem) -> float:
 class Side(NamedTuple):
     """Series as the cut-off reads them: rows with their potentials in float32, and offsets.
 
-    `longest` counts rows; `largest` and `reach` are the largest number and potential. `parameters`
-    are those of the distance.
+    `longest` counts rows; `largest` and `reach` are the largest number and potential;
+    `parameters` belong to the distance.
     """
 
     rows: np.ndarray
@@ -92,18 +92,18 @@ class Side(NamedTuple):
 
 
 def cut_side(pairs: PairwiseProblem, objects: Objects) -> Side:
-    """Prepare the series of X or of Y, whatever the other ones are."""
+    """Prepare the series of X or of Y."""
     kernel = pairs.compile(PairBlock(objects, objects)).kernel
     ((rows, offsets), _), parameters = elastic.inputs(kernel)
     params = check_parameters(BY_NAME[pairs.distance], pairs.params)
     gap = np.array(params.get("g", (0.0,))) if pairs.distance == "erp" else None
     longest = int(np.diff(offsets).max())
-    made = np.zeros((len(rows) + longest + 64, rows.shape[1] + 1), np.float32)  # room behind them
+    padded = np.zeros((len(rows) + longest + 64, rows.shape[1] + 1), np.float32)  # room behind them
     with np.errstate(over="ignore", invalid="ignore"):  # `cut_off` looks at the largest
         potential = _potential(pairs.distance, rows, offsets, objects.dim, parameters, gap)
-        made[: len(rows), :-1], made[: len(rows), -1] = rows, potential
+        padded[: len(rows), :-1], padded[: len(rows), -1] = rows, potential
     largest, reach = float(np.abs(rows).max()), float(np.abs(potential).max())
-    return Side(made, offsets, longest, largest, reach, parameters)
+    return Side(padded, offsets, longest, largest, reach, parameters)
 
 
 def cut_off(pairs: PairwiseProblem, first: Bounds, y: Side | None = None) -> elastic.Cut | None:
@@ -117,24 +117,24 @@ def cut_off(pairs: PairwiseProblem, first: Bounds, y: Side | None = None) -> ela
     x = y if pairs.x is pairs.y else cut_side(pairs, pairs.x)
     parameters = max(x.parameters, y.parameters, key=len)  # "wdtw": weights up to the longest
     dim, squared = pairs.x.dim, name in ("adtw", "wdtw")
-    largest, places = max(x.largest, y.largest), x.longest + y.longest + dim + 16
+    largest, steps = max(x.largest, y.largest), x.longest + y.longest + dim + 16
     root_error = 2.0**-10  # relative: roots are rough
-    error = 2.0**-21 * places + (root_error if dim > 1 or squared else 0.0)
+    error = 2.0**-21 * steps + (root_error if dim > 1 or squared else 0.0)
     if not _LEAST <= largest <= _LARGEST or error > 2.0**-5 or parameters.max() > _LARGEST:
         return None
     if not (x.reach <= _LARGEST and y.reach <= _LARGEST):
         return None
-    place = 2.0**-20 * dim * largest + 2.0**-40
+    delta = 2.0**-20 * dim * largest + 2.0**-40
     if squared:
         # |2 a e + e e| <= r a a + (1 + 1 / r) e e, for a difference a with the error e, and r the
         # error of a root.
-        place = 2.0**-32 * dim * largest**2
+        delta = 2.0**-32 * dim * largest**2
     if name in _COUNTED:
         parameters = parameters.copy()
-        parameters[0] += 2 * place + root_error * parameters[0]
+        parameters[0] += 2 * delta + root_error * parameters[0]
         errors = 1.0 + error, 2.0**-16, math.inf
     else:
-        errors = 1.0 + error, places * place + 2.0**-20 * max(x.reach, y.reach), (1 + error) ** 3
+        errors = 1.0 + error, steps * delta + 2.0**-20 * max(x.reach, y.reach), (1 + error) ** 3
     window = params.get("window", elastic.NO_WINDOW)
     tie = _tie(pairs, name, params)
     sides = x.rows, x.offsets, y.rows, y.offsets
@@ -161,7 +161,7 @@ def _potential(
     parameters: np.ndarray,
     gap: np.ndarray | None,
 ) -> np.ndarray:
-    """Return the potential of the rest of its series after each row."""
+    """Return the potential of the rows of its series after each row."""
     last = np.repeat(offsets[1:] - 1, np.diff(offsets))
     if gap is None:
         return _STEPS[name](parameters) * (last - np.arange(len(rows)))

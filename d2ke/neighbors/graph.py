@@ -20,7 +20,7 @@ def neighbor_graph(
     k: int | None = None,
     radius: float | None = None,
 ) -> tuple[sparse.csr_array, NeighborsInfo]:
-    """Return the graph of the k nearest, of those within a radius, or both, and what was computed.
+    """Return the graph of the k nearest, or of all within a radius, and the search's counts.
 
     Each row has the nearest first, as scikit-learn's graphs do. Distances of 0 are stored entries.
     `same`: whether Y is X.
@@ -47,7 +47,7 @@ def nearest_first(graph: sparse.csr_array, same: bool = False) -> sparse.csr_arr
     `same`: rows and columns are the same objects; the object itself comes first.
     """
     rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-    others = graph.indices != rows if same else graph.indices
-    order = np.lexsort((graph.indices, others, graph.data, rows))
+    first = graph.indices != rows if same else graph.indices  # the object itself
+    order = np.lexsort((graph.indices, first, graph.data, rows))
     arrays = graph.data[order], graph.indices[order], graph.indptr
     return sparse.csr_array(arrays, shape=graph.shape)

@@ -8,7 +8,6 @@ import reprlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
@@ -31,21 +30,19 @@ from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.io.segment_file import SegmentContent
 from d2ke.io.store import Store
 from d2ke.neighbors import linked, stored
-from d2ke.neighbors.collection import Collection, Distance
+from d2ke.neighbors.collection import Collection, Distance, Prepared, Segment, nearest_of, within_of
 from d2ke.neighbors.index_ids import (
-    check_new,
+    check_distinct,
     check_type,
     dtypes_of,
     ids_of,
     in_order_of,
     with_uses_of,
 )
-from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
-from d2ke.neighbors.segments import Prepared, Segment, nearest_of, within_of
 from d2ke.objects.tables import read_ids
 
-# Records and objects of the log, of which more become segments.
+# Records and objects at which the log is rewritten as segments.
 _LOG_RECORDS, _LOG_OBJECTS = 1000, 4096
 
 T = TypeVar("T")
@@ -54,13 +51,13 @@ T = TypeVar("T")
 class Index:
     """Objects that are searched in many calls: `nearest` and `within`, prepared once.
 
-    The results are those of `nearest` and `within` on the objects that are there, with the same
-    bits and the same order of ties, after any adds and removals. Objects have indices: int64,
-    given in the order in which they come, and never used again.
+    Results equal `nearest` and `within` on the current objects, with the same bits and the same
+    order of ties, after any adds and removals. Objects have indices: int64, given in the order of
+    arrival, and never reused.
 
-    What is prepared depends on the distance: edit distances of strings have sorted strings and
-    indexes of their pieces, metrics have distances to a few pivots. With other distances, all
-    objects are compared. What takes long is made when searches have shown that it pays.
+    The prepared data depend on the distance: sorted strings and indexes of their pieces for edit
+    distances of strings, distances to a few pivots for metrics. With other distances, all objects
+    are compared. Expensive data are prepared when searches have shown that it pays.
 
     Searches may run in several threads at once; adds and removals wait for each other.
 
@@ -71,8 +68,8 @@ class Index:
     distance : str, callable, scipy.LowLevelCallable or dict, optional
         As for `nearest`, except ``"precomputed"``.
     ids : sequence of int or str, optional
-        The user's names of the objects, all different. By default those that the objects have, if
-        they are different.
+        The user's names of the objects, all different. By default the ids of the
+        objects, if all are different.
     metric : bool
         As for `nearest`.
     **params
@@ -117,50 +114,51 @@ class Index:
         names = ArgumentNames("Index", "objects", "objects")
         pairs = check_any_pairs(objects, None, distance, params, names)
         SearchOptions(metric=metric).search(pairs, True)
-        named, n = ids_of(objects, ids, len(pairs.x)), len(pairs.x)
-        if ids is not None:
-            check_new("ids", named, ())
-        elif named is not None and len(np.unique(named)) < n:
-            named = None
-        first = Segment(pairs, np.arange(n), np.zeros(n, bool), named, metric)
-        self._held = Collection(Distance.of(pairs, metric), [first], n)
+        n = len(pairs.x)
+        values = ids_of(objects, ids, n)
+        if values is not None and ids is not None:
+            check_distinct(values)
+        elif values is not None and len(np.unique(values)) < n:
+            values = None
+        first = Segment(pairs, np.arange(n), np.zeros(n, bool), values, metric)
+        self._collection = Collection(Distance.of(pairs, metric), [first], n)
         self._store: Store | None = None
         self._writable, self._is_behind, self._lock = False, False, RLock()
         self._groups: dict[float, linked.Groups] = {}
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._collection)
 
     def __repr__(self) -> str:
-        kind = getattr(self._held.segments[0].pairs.x, "kind", "objects")
+        kind = getattr(self._collection.segments[0].pairs.x, "kind", "objects")
         where = "" if self._store is None else f" in {self._store.path.name}"
-        return f"<Index of {len(self)} {kind} by {self._held.distance}{where}>"
+        return f"<Index of {len(self)} {kind} by {self._collection.distance}{where}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the objects; what is prepared of them is made again, and a folder is left out."""
-        held = self._held
-        segments = [replace(segment, stored=None, prepared=Prepared()) for segment in held.segments]
-        return {"_held": Collection(held.distance, segments, held.next)}
+        """Return the objects, without derived data and folder."""
+        old = self._collection
+        segments = [replace(segment, stored=None, prepared=Prepared()) for segment in old.segments]
+        return {"_collection": Collection(old.distance, segments, old.next)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._held, self._store = state["_held"], None
+        self._collection, self._store = state["_collection"], None
         self._writable, self._is_behind = False, False
         self._lock, self._groups = RLock(), {}
 
     @property
     def distance(self) -> Any:
         """The name of the distance, or the user's function; of records, those of the columns."""
-        return self._held.distance.distance
+        return self._collection.distance.distance
 
     @property
     def params(self) -> dict[str, Any]:
         """The parameters of the distance; of records, the weights of the columns."""
-        return dict(self._held.distance.params)
+        return dict(self._collection.distance.params)
 
     @property
     def indices(self) -> NDArray[np.int64]:
         """The indices of the objects that are there, in order, int64 of shape (len(self),)."""
-        return self._held.numbers
+        return self._collection.numbers
 
     @property
     def ids(self) -> NDArray[Any] | None:
@@ -168,7 +166,7 @@ class Index:
 
         Objects that left may have the name -1, or "".
         """
-        return self._held.ids
+        return self._collection.ids
 
     def objects(self, indices: Any) -> Any:
         """Return the objects with these indices, as `Objects` or `Records` with ids, or a list.
@@ -178,10 +176,10 @@ class Index:
         TypeError, ValueError
             No indices, or one that no object has.
         """
-        wanted = _checked_indices(indices)
-        if not len(wanted):
+        numbers = _checked_indices(indices)
+        if not len(numbers):
             raise ArgumentError("indices", "is empty: at least one is needed")
-        return self._held.take(wanted)
+        return self._collection.take(numbers)
 
     def nearest(
         self,
@@ -212,25 +210,23 @@ class Index:
             Their distances; inf where the index is -1.
         """
         if X is None:
-            whole, _ = self._whole()
-            options = SearchOptions(include_self, whole.metric, n_threads, progress)
-            pairs = replace(whole.pairs, names=ArgumentNames("nearest"))
+            segment, _ = self._merged()
+            options = SearchOptions(include_self, segment.metric, n_threads, progress)
+            pairs = replace(segment.pairs, names=ArgumentNames("nearest"))
             indices, distances, _ = find_nearest(pairs, True, k, radius, options)
-            return np.where(indices < 0, -1, whole.numbers[indices]), distances
-        _refuse_selves(include_self)
-        held = self._held
-        queries = _queries(held, X, "nearest")
+            return np.where(indices < 0, -1, segment.numbers[indices]), distances
+        _refuse_include_self(include_self)
+        queries = _queries(self._collection, X, "nearest")
         k, pairs = integer("k", k, 1), queries[0][1]
-        n = sum(len(segment) - segment.n_hidden for segment, _ in queries)
+        n = sum(len(segment) - segment.n_removed for segment, _ in queries)
         if k > n:
             raise ArgumentError("k", f"is {k}, but the index has {n} objects")
         limit = np.inf if radius is None else pairs.rounded(not_negative("radius", radius))
         needed = 48 * pairs.shape[0] * k
         check_fits(needed, f"the {k} nearest of {pairs.shape[0]} objects", "search a part of X")
         with progress_bar(progress, "neighbours") as report:
-            start = _start(held, n_threads, report)
-            indices, distances = nearest_of(queries, start, k, limit)
-        if radius is None and len(queries) == 1 and not queries[0][0].n_hidden:
+            indices, distances = nearest_of(queries, k, limit, team_size(n_threads), report)
+        if radius is None and len(queries) == 1 and not queries[0][0].n_removed:
             warn_of_first_neighbors(pairs, indices, distances)
         return indices, distances
 
@@ -259,23 +255,23 @@ class Index:
             Distances of 0 are stored entries. Indices are sorted.
         """
         if X is None:
-            whole, held = self._whole()
-            options = SearchOptions(include_self, whole.metric, n_threads, progress)
-            pairs = replace(whole.pairs, names=ArgumentNames("within"))
+            segment, collection = self._merged()
+            options = SearchOptions(include_self, segment.metric, n_threads, progress)
+            pairs = replace(segment.pairs, names=ArgumentNames("within"))
             graph, _ = find_within(pairs, True, radius, options)
-            rows, numbers = len(whole), whole.numbers[graph.indices]
+            n, numbers = len(segment), segment.numbers[graph.indices]
             distances, starts = graph.data, graph.indptr
         else:
-            _refuse_selves(include_self)
-            held = self._held
-            queries = _queries(held, X, "within")
+            _refuse_include_self(include_self)
+            collection = self._collection
+            queries = _queries(collection, X, "within")
             pairs = queries[0][1]
-            rows, limit = pairs.shape[0], pairs.rounded(not_negative("radius", radius))
+            n, limit = pairs.shape[0], pairs.rounded(not_negative("radius", radius))
             with progress_bar(progress, "neighbours") as report:
-                start = _start(held, n_threads, report)
-                places, numbers, distances = within_of(queries, start, limit)
-            starts = np.searchsorted(places, np.arange(rows + 1))
-        shape = rows, held.next
+                threads = team_size(n_threads)
+                rows, numbers, distances = within_of(queries, limit, threads, report)
+            starts = np.searchsorted(rows, np.arange(n + 1))
+        shape = n, collection.next
         kind = np.int32 if max(*shape, len(numbers)) < 2**31 else np.int64
         return sparse.csr_array((distances, numbers.astype(kind), starts.astype(kind)), shape=shape)
 
@@ -285,7 +281,7 @@ class Index:
         """Return the groups of the objects by single linkage at a radius.
 
         Two objects are in one group if steps of at most the radius lead from one to the other. The
-        groups are kept: after objects were added, only these are searched; after a removal, all.
+        groups are kept: added objects alone are searched; after a removal, all.
 
         Parameters
         ----------
@@ -318,15 +314,16 @@ class Index:
         """
         radius = not_negative("radius", radius)
         with self._lock:
-            held = self._held
-            check_same_both_ways(held.segments[0].pairs)
-            groups, numbers = self._groups.get(radius, linked.NONE), held.numbers
-            kept = groups.count_kept(numbers)
-            if kept < len(numbers):
-                new = held.take(numbers[kept:]) if kept else None
+            collection = self._collection
+            check_same_both_ways(collection.segments[0].pairs)
+            groups, numbers = self._groups.get(radius, linked.NONE), collection.numbers
+            n = len(groups.numbers)
+            if not np.array_equal(numbers[:n], groups.numbers):  # an object was removed
+                groups, n = linked.NONE, 0
+            if n < len(numbers):
+                new = collection.take(numbers[n:]) if n else None
                 near = self.within(new, radius=radius, n_threads=n_threads, progress=progress)
-                groups = (groups if kept else linked.NONE).joined(numbers, near)
-                self._groups[radius] = groups
+                groups = self._groups[radius] = groups.extended(numbers, near)
             return groups.labels.copy()
 
     def add(self, objects: Any, *, ids: Any = None) -> NDArray[np.int64]:
@@ -335,44 +332,43 @@ class Index:
         Parameters
         ----------
         objects : Objects or what `pack` takes; Records or what `pack_records` takes
-            Of the kind, dtype, channels and columns of those that are there.
+            Of the kind, dtype, channels and columns of the index.
         ids : sequence of int or str, optional
-            Their names, none of which an object has that is there; needed if the others have
-            names, and the objects have none of their own. Names of one index are all numbers or
-            all text.
+            Their names, which differ from the names in the index; needed if the index has names
+            and the objects have none. Names of one index are all numbers or all text.
 
         Raises
         ------
         TypeError, ValueError
-            Objects that cannot be compared with those that are there; ids that are repeated, or
-            missing, or not expected. Nothing is added then.
+            Objects that cannot be compared with the index; ids that are repeated, missing or not
+            expected. Nothing is added then.
         """
         with self._lock:
-            held = self._held
-            first = min(held.segments, key=len)
-            checked = held.distance.pairs(
+            collection = self._collection
+            first = min(collection.segments, key=len)
+            checked = collection.distance.pairs(
                 first.pairs.x, objects, ArgumentNames("add", "the index", "objects")
             )
-            for where, needed, given in dtypes_of(first.pairs.x, checked.y):
-                if needed != given:
-                    problem = f"are {given}{where}; those of the index are {needed}"
+            for where, needed, dtype in dtypes_of(first.pairs.x, checked.y):
+                if needed != dtype:
+                    problem = f"are {dtype}{where}; those of the index are {needed}"
                     raise ArgumentTypeError("objects", problem)
-            named = ids_of(objects, ids, len(checked.y))
+            values = ids_of(objects, ids, len(checked.y))
             objects = with_uses_of(first.pairs.x, checked.y)
             if first.ids is None:
                 if ids is not None:
                     raise ArgumentTypeError(
                         "ids", "are given, but the objects of the index have none"
                     )
-                named = None
-            elif named is None:
+                values = None
+            elif values is None:
                 raise ArgumentTypeError("ids", "are needed: the objects of the index have them")
             else:
-                check_new("ids", named, held.segments)
+                collection.check_new(values)
             if not self._writable:
-                return held.add(objects, named)
-            record = stored.put_added(held, objects, named)
-            return self._change(record, lambda: held.add(objects, named))
+                return collection.add(objects, values)
+            record = stored.put_added(collection, objects, values)
+            return self._change(record, lambda: collection.add(objects, values))
 
     def remove(self, indices: Any = None, *, ids: Any = None) -> None:
         """Remove objects by their indices, or by their ids.
@@ -386,46 +382,46 @@ class Index:
             raise ArgumentTypeError("indices", "or ids must be given, and not both")
         by_ids = ids is not None
         with self._lock:
-            held = self._held
+            collection = self._collection
             if by_ids:
-                known = held.segments[0].ids
-                if known is None:
+                index_ids = collection.segments[0].ids
+                if index_ids is None:
                     raise ArgumentTypeError("ids", "are given, but the objects have none")
-                wanted = known[:0]
+                keys = index_ids[:0]
                 if not isinstance(ids, (list, tuple, np.ndarray)) or len(ids):
-                    wanted = np.unique(read_ids(ids, None))
-                check_type("ids", wanted, known)
+                    keys = np.unique(read_ids(ids, None))
+                check_type(keys, index_ids)
             else:
-                wanted = np.unique(_checked_indices(indices))
-            if not len(wanted):
+                keys = np.unique(_checked_indices(indices))
+            if not len(keys):
                 return
-            places = held.places(wanted, by_ids)
-            if len(wanted) == len(held):
+            positions = collection.positions(keys, by_ids)
+            if len(keys) == len(collection):
                 name = "ids" if by_ids else "indices"
                 raise ArgumentError(name, "are those of all objects: at least one must stay")
             if not self._writable:
-                held.hide(places)
+                collection.remove(positions)
                 return
-            record = stored.put_removed(held.segments, places)
-            self._change(record, lambda: held.hide(places))
+            record = stored.put_removed(collection.segments, positions)
+            self._change(record, lambda: collection.remove(positions))
 
     def save(self, path: str | os.PathLike[str], *, n_threads: int | None = None) -> None:
         """Write the index to a folder, whole or not at all.
 
-        What is prepared of strings and of metrics is written too, so that an index that is opened
-        is ready at once; series are prepared in the first search.
+        Prepared data of strings and of metrics are written too, so that an opened index is ready
+        at once; series are prepared in the first search.
 
         Parameters
         ----------
         path : path
-            A new folder, or that of an index, which is replaced.
+            A new folder, or the folder of an index, which is replaced.
         n_threads : int, optional
             Threads, for what was not prepared yet.
 
         Raises
         ------
         TypeError
-            If objects cannot be saved: those of a function that are neither strings nor arrays.
+            If objects cannot be saved: with a function, all but strings and arrays.
         OSError
             If something else is at `path`, or a writer has the index open.
 
@@ -436,14 +432,15 @@ class Index:
         with self._lock:
             threads, store = team_size(n_threads), self._store
             if self._writable and store is not None and _is_same(store.path, path):
-                # Written anew: searches may have prepared more than is in the file.
-                self._held.segments = (replace(self._held.whole(), stored=None),)
-                stored.commit(store, self._held, threads)
+                # Write all again: searches may have prepared more than is in the file.
+                segment = replace(self._collection.merge(), stored=None)
+                self._collection.segments = (segment,)
+                stored.commit(store, self._collection, threads)
                 return
             if store is not None and not store.is_verified:
-                store.verify()  # a copy of damaged arrays would have right checksums
-            segments = self._held.shown()
-            header = stored.put_header(self._held)
+                store.verify()  # or a copy of damaged arrays would get valid checksums
+            segments = self._collection.compacted()
+            header = stored.put_header(self._collection)
             Store.create(path, header, (stored.put_segment(s, threads) for s in segments))
 
     @classmethod
@@ -497,7 +494,7 @@ class Index:
         index._lock, index._store, index._writable = RLock(), store, writable
         index._groups, index._is_behind = {}, False
         try:
-            index._held = stored.get_index(store, distance, verify)
+            index._collection = stored.get_index(store, distance, verify)
         except BaseException:
             store.close()
             raise
@@ -519,11 +516,11 @@ class Index:
         with self._lock:
             if self._store is None:
                 return False
-            # Also after an error, when the store has what the index has not.
+            # Also after an error, when the store is newer than the index.
             self._is_behind |= self._store.refresh()
             if not self._is_behind:
                 return False
-            self._held = stored.get_index(self._store, None, True, self._held)
+            self._collection = stored.get_index(self._store, None, True, self._collection)
             self._groups.clear()  # numbers may stand for other objects
             self._is_behind = False
             return True
@@ -539,52 +536,40 @@ class Index:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _whole(self) -> tuple[Segment, Collection]:
-        """Return one segment of all objects, and where it is held."""
+    def _merged(self) -> tuple[Segment, Collection]:
+        """Return one segment of all objects, and its collection."""
         with self._lock:
-            return self._held.whole(), self._held
+            return self._collection.merge(), self._collection
 
-    def _change(self, record: SegmentContent, make: Callable[[], T]) -> T:
-        """Write a change to the log, and make it in memory: both, or none."""
+    def _change(self, record: SegmentContent, apply: Callable[[], T]) -> T:
+        """Write a change to the log, and apply it in memory: both, or none."""
         store = self._store
         assert store is not None
         with deferred_interrupts():
             store.append(record)
             try:
-                changed = make()
+                result = apply()
             except BaseException:
-                store.close()  # what came next would follow a record that is not in memory
+                store.close()  # the log has a record that memory lacks
                 raise
-        # All is in the log; if there is no room for segments, the next change tries again.
+        # The log is complete; if the disk has no room for segments, the next change tries again.
         n = sum(len(record.arrays["numbers"]) for record in store.log)
         if len(store.log) >= _LOG_RECORDS or n >= _LOG_OBJECTS:
             with suppress(OSError):
-                stored.commit(store, self._held, team_size(None))
-        return changed
+                stored.commit(store, self._collection, team_size(None))
+        return result
 
 
-def _start(
-    held: Collection, n_threads: int | None, report: Callable[[int, int], None] | None
-) -> Callable[..., NeighborSearch]:
-    """Return what makes the search of a segment."""
-    return partial(
-        NeighborSearch,
-        same=False,
-        skip=False,
-        n_threads=team_size(n_threads),
-        metric=held.distance.metric,
-        report=report,
-    )
-
-
-def _queries(held: Collection, X: Any, function: str) -> list[tuple[Segment, PairwiseProblem]]:
+def _queries(
+    collection: Collection, X: Any, function: str
+) -> list[tuple[Segment, PairwiseProblem]]:
     """Return each segment with the pairs of X and its objects."""
     names, queries = ArgumentNames(function, "X", "the index"), []
-    for segment in held.segments:
-        pairs = held.distance.pairs(X, segment.pairs.y, names)
-        X = in_order_of(pairs.x, segment.pairs.y)  # is packed once
+    for segment in collection.segments:
+        pairs = collection.distance.pairs(X, segment.pairs.y, names)
+        X = in_order_of(pairs.x, segment.pairs.y)  # packed once
         if X is not pairs.x:
-            pairs = held.distance.pairs(X, segment.pairs.y, names)
+            pairs = collection.distance.pairs(X, segment.pairs.y, names)
         if callable(pairs.distance):
             pairs = with_column_numbers(pairs, segment.numbers)
         queries.append((segment, pairs))
@@ -595,7 +580,7 @@ def _is_same(path: Path, other: str | os.PathLike[str]) -> bool:
     return os.path.exists(other) and path.samefile(other)
 
 
-def _refuse_selves(include_self: bool) -> None:
+def _refuse_include_self(include_self: bool) -> None:
     if flag("include_self", include_self):
         raise ArgumentTypeError("include_self", "goes with X=None, for the objects of the index")
 

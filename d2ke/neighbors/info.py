@@ -15,10 +15,10 @@ class NeighborsInfo:
     pairs : int
         Candidate pairs of an object of X and an object of Y.
     computed : int
-        Distances computed in full. Those of a table of pivots are not counted.
+        Distances computed in full, except distances to pivots.
     ruled_out : dict of str to int
         Pairs that each bound ruled out, by the bound's name; ``"symmetry"`` counts pairs whose
-        distance equals that of the reversed pair. With `computed` they add up to `pairs`.
+        reversed pair was computed. With `computed` they add up to `pairs`.
     """
 
     pairs: int

@@ -18,7 +18,7 @@ def itself_first(
     """Put each object before others at the same distance in the lists of the nearest.
 
     The lists belong to ``pairs.x``, whose objects have the numbers from ``pairs.first`` on, and
-    are sorted by distance and index. An object missing from its list takes the last place if its
+    are sorted by distance and index. An object missing from its list replaces the last entry if its
     distance to itself equals the last one.
     """
     numbers = pairs.first + np.arange(len(indices))[:, None]

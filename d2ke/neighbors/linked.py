@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups by single linkage at one radius, which are kept while objects come."""
+"""Groups by single linkage at one radius, updated as objects are added."""
 
 from __future__ import annotations
 
@@ -12,28 +12,23 @@ from scipy.sparse.csgraph import connected_components
 
 
 class Groups(NamedTuple):
-    """Numbers of objects, and the label of the group of each."""
+    """Numbers of objects, and the group label of each."""
 
     numbers: NDArray[np.int64]
     labels: NDArray[np.int64]
 
-    def count_kept(self, numbers: NDArray[np.int64]) -> int:
-        """Return how many objects still have these labels: all, or none if one of them left."""
-        n = len(self.numbers)
-        return n if np.array_equal(numbers[:n], self.numbers) else 0
+    def extended(self, numbers: NDArray[np.int64], near: sparse.csr_array) -> Groups:
+        """Return the groups after objects were added.
 
-    def joined(self, numbers: NDArray[np.int64], near: sparse.csr_array) -> Groups:
-        """Return the groups with objects that came after them.
-
-        `numbers` are those of all objects, and `near` has a row for each that came and a column for
-        each number: those within the radius. A path of such steps makes a group, so that the old
-        labels stand for the old steps.
+        `numbers` of all objects; `near` has a row for each added object and a column for each
+        number: objects within the radius. Old groups are kept by an edge from each old object to
+        the first object of its group.
         """
-        kept, n = len(self.labels), len(numbers)
+        n_old, n = len(self.labels), len(numbers)
         firsts = np.unique(self.labels, return_index=True)[1][self.labels]
-        rows = kept + np.repeat(np.arange(n - kept), np.diff(near.indptr))
+        rows = n_old + np.repeat(np.arange(n - n_old), np.diff(near.indptr))
         columns = np.searchsorted(numbers, near.indices)
-        edges = np.append(np.arange(kept), rows), np.append(firsts, columns)
+        edges = np.append(np.arange(n_old), rows), np.append(firsts, columns)
         steps = sparse.csr_array((np.ones(len(edges[0]), bool), edges), shape=(n, n))
         labels = connected_components(steps, directed=False)[1]
         return Groups(numbers, labels.astype(np.int64))

@@ -22,7 +22,7 @@ def check_graph(pairs: int) -> None:
 class NearestLists:
     """The k nearest neighbours of each of n rows, by distance and then by index.
 
-    Only distances of at most `radius`, a number of their dtype, or one for each row, are kept.
+    Only distances of at most `radius` are kept: a number of their dtype, or one for each row.
     """
 
     def __init__(self, n: int, k: int, radius: float | np.ndarray = np.inf):
@@ -78,7 +78,7 @@ class WithinLists:
 
     def __init__(self, shape: tuple[int, int], radius: float):
         self._shape, self._radius = shape, radius
-        self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._tiles: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self._count = 0
 
     def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
@@ -96,16 +96,16 @@ class WithinLists:
             self._keep(columns, rows, values)
 
     def _keep(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
-        self._parts.append((rows, columns, values))
+        self._tiles.append((rows, columns, values))
         self._count += len(rows)
         check_graph(self._count)
 
     def entries(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return rows, columns and distances; indices are int32 where that suffices."""
         index = np.int32 if max(*self._shape, self._count) < 2**31 else np.int64
-        parts, self._parts = self._parts or [(np.empty(0), np.empty(0), np.empty(0))], []
+        tiles, self._tiles = self._tiles or [(np.empty(0), np.empty(0), np.empty(0))], []
         rows, columns, values = (
-            side[0] if len(side) == 1 else np.concatenate(side) for side in zip(*parts, strict=True)
+            side[0] if len(side) == 1 else np.concatenate(side) for side in zip(*tiles, strict=True)
         )
         return rows.astype(index), columns.astype(index), values.astype(dtype)
 

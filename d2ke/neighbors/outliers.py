@@ -42,14 +42,14 @@ def outlier_scores(
     X : Objects or what `pack` takes
         n objects.
     k : int, default 10
-        Number of nearest others that an object is compared with, at most n - 1. For ``"lof"`` that
-        of others with different content; all of them if there are fewer.
+        Number of nearest others that an object is compared with, at most n - 1. For ``"lof"``,
+        others have different content; all of them if there are fewer.
     distance : str, callable or scipy.LowLevelCallable, optional
         As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
         and ``"mhd"`` for sets; ``"precomputed"`` as for `nearest`.
     method : {"knn", "lof"}
         ``"knn"`` is the mean distance to the k nearest others. ``"lof"``, the local outlier factor,
-        compares that with the same of these others: about 1 inside a group of any density. See
+        compares that with the mean of these neighbours: about 1 inside a group of any density. See
         Notes.
     metric, n_threads, progress, **params
         As for `nearest`.
@@ -58,9 +58,9 @@ def outlier_scores(
     -------
     ndarray of float64, shape (n,)
         Scores, finite, larger for outliers, and equal for equal objects. If no objects are equal,
-        those of ``"lof"`` are minus ``negative_outlier_factor_`` of scikit-learn's
-        ``LocalOutlierFactor(k, metric="precomputed")``, but for objects that have several others as
-        far as the k-th nearest.
+        ``"lof"`` is minus ``negative_outlier_factor_`` of scikit-learn's
+        ``LocalOutlierFactor(k, metric="precomputed")``, but for ties of the k-th
+        nearest.
 
     Raises
     ------

@@ -27,7 +27,7 @@ _CHECKED = 64  # stored distances that a function is called for again
 
 
 def _has_bounds(search: NeighborSearch, count: int) -> bool:
-    """Return whether so many pivots or a cut-off give bounds, whose tables fit into memory."""
+    """Return whether `count` pivots or a cut-off give bounds, and their tables fit into memory."""
     pairs = search.pairs
     if not isinstance(pairs.distance, (str, RecordDistance)):
         return search.metric
@@ -38,7 +38,7 @@ def _has_bounds(search: NeighborSearch, count: int) -> bool:
 
 
 def _is_metric(pairs: PairwiseProblem) -> bool:
-    """Return whether a named distance, or that of each column of records, is a metric."""
+    """Return whether a named distance, or each column's distance, is a metric."""
     if isinstance(pairs.distance, RecordDistance):
         return all(
             _is_metric(column) or _is_metric_of_strings(column)
@@ -83,11 +83,11 @@ class PivotIndex(BoundedIndex):
     """
 
     @classmethod
-    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
+    def applies(cls, search: NeighborSearch, reused: bool) -> bool:
         """Return whether pivots or a cut-off give bounds that few distances make up for."""
         pairs = search.pairs
         n, m = pairs.shape
-        if kept:
+        if reused:
             return _has_bounds(search, _usual_count(m))
         if not pairs.same and n * m < _LEAST_PART * _MIN_PIVOTS * (n + m):
             return False
@@ -96,12 +96,12 @@ class PivotIndex(BoundedIndex):
         return _has_bounds(search, _count(pairs))
 
     @classmethod
-    def build(cls, search: NeighborSearch, kept: bool) -> PivotIndex:
-        """Choose pivots for the rows of a search, or for rows that are not known."""
+    def build(cls, search: NeighborSearch, reused: bool) -> PivotIndex:
+        """Choose pivots for the rows of a search, or for unknown rows."""
         pairs = search.pairs
-        index = cls(pairs, search.n_threads, _usual_count(pairs.shape[1]) if kept else None)
-        if kept:
-            index.keep(pairs)
+        index = cls(pairs, search.n_threads, _usual_count(pairs.shape[1]) if reused else None)
+        if reused:
+            index.prepare(pairs)
         return index
 
     def __init__(self, pairs: PairwiseProblem, n_threads: int, count: int | None = None):
@@ -117,12 +117,12 @@ class PivotIndex(BoundedIndex):
         self._set(arrays | {"accuracy": np.array([error, largest])}, pairs)
 
     def extended(
-        self, pairs: PairwiseProblem, kept: np.ndarray, n_threads: int
+        self, pairs: PairwiseProblem, base: np.ndarray, n_threads: int
     ) -> PivotIndex | None:
-        """Compute the distances of the pivots to the new objects, if all pivots are kept."""
-        pivots: np.ndarray = np.searchsorted(kept, self._arrays["pivots"])
-        between, n, m = self._arrays["between"], len(kept), pairs.shape[1]
-        has_all = np.isin(self._arrays["pivots"], kept).all()
+        """Compute the distances of the pivots to the new objects, if all pivots remain."""
+        pivots: np.ndarray = np.searchsorted(base, self._arrays["pivots"])
+        between, n, m = self._arrays["between"], len(base), pairs.shape[1]
+        has_all = np.isin(self._arrays["pivots"], base).all()
         if not has_all or _usual_count(m) > 2 * len(pivots):
             return None
         columns, new = _column_pairs(pairs), span_of(pairs.y, n, m)
@@ -137,12 +137,12 @@ class PivotIndex(BoundedIndex):
             _check_triangles(pairs, pivots, between, to_new.T, error * largest, *named)
         table = np.empty((len(pivots), m), np.float32)
         with np.errstate(over="ignore"):
-            table[:, :n], table[:, n:] = self._arrays["table"][:, kept], to_new
+            table[:, :n], table[:, n:] = self._arrays["table"][:, base], to_new
         accuracy = np.array([error, largest])
         arrays = {"pivots": pivots, "table": table, "between": between, "accuracy": accuracy}
         index = type(self).__new__(type(self))
         index._set(arrays, pairs)
-        index.keep(pairs)
+        index.prepare(pairs)
         return index
 
     def _set(self, arrays: Mapping[str, np.ndarray], pairs: PairwiseProblem) -> None:
@@ -151,10 +151,10 @@ class PivotIndex(BoundedIndex):
         self._cut_side = elastic.cut_side(pairs, pairs.y) if elastic.has_cut(pairs) else None
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return what `from_arrays` takes.
+        """Return the arguments of `from_arrays`.
 
-        "pivots" (p,), "table" (p, m) in float32, "between" (p, p): the distances of two pivots, and
-        "accuracy": the relative error of the distances, and the largest of them.
+        "pivots" (p,), "table" (p, m) in float32, "between" (p, p): the distances between pivots,
+        and "accuracy": the relative error and the maximum of the distances.
         """
         return dict(self._arrays)
 
@@ -166,7 +166,7 @@ class PivotIndex(BoundedIndex):
         """
         index = cls.__new__(cls)
         index._set(arrays, pairs)
-        index.keep(pairs)
+        index.prepare(pairs)
         if not isinstance(pairs.distance, (str, RecordDistance)):
             _check_function(pairs, arrays["pivots"], arrays["table"])
         return index
@@ -179,7 +179,7 @@ class PivotIndex(BoundedIndex):
         pivots, y, between = (self._arrays[name] for name in ("pivots", "table", "between"))
         error, largest = self._arrays["accuracy"].tolist()
         same, x = pairs.x is pairs.y, y.T
-        # Those of an X of another precision may be less accurate than those of Y, or more.
+        # The precision of X may differ from the precision of Y.
         own_error, rounding, cells = _accuracy(pairs)
         error = max(error, own_error)
         if not same:
@@ -258,12 +258,12 @@ def _count(pairs: PairwiseProblem) -> int:
 
 
 def _usual_count(m: int) -> int:
-    """Return the number of pivots of an index of m objects, whose queries are not known."""
+    """Return the number of pivots of an index of m objects, whose queries are unknown."""
     return max(_MIN_PIVOTS, min(_MAX_PIVOTS, m // 50))
 
 
 def _choose(pairs: PairwiseProblem, n_threads: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Choose pivots in a sample of Y, each far from the others; return their distances to Y."""
+    """Choose distant pivots in a sample of Y; return them and their distances to Y."""
     m = pairs.shape[1]
     count, sample = min(m, count), np.unique(np.linspace(0, m - 1, min(m, 256)).astype(int))
     pivots, to_y = np.empty(count, np.int64), np.empty((count, m))
@@ -311,9 +311,9 @@ def _check_triangles(
     name: str,
     first: int,
 ) -> None:
-    """Refuse a function that is not a metric for two pivots and another object, name[first + i]."""
-    drawn = np.unique(np.linspace(0, len(to_pivots) - 1, 4096).astype(int))
-    near = to_pivots[drawn].T
+    """Refuse a function that is no metric for two pivots and an object name[first + i]."""
+    sample = np.unique(np.linspace(0, len(to_pivots) - 1, 4096).astype(int))
+    near = to_pivots[sample].T
     for p in range(len(pivots)):
         for long, via, ends in (
             (between[p][:, None], near[p] + near, "pivots"),
@@ -324,7 +324,7 @@ def _check_triangles(
                 continue
             q, z = np.unravel_index(excess.argmax(), excess.shape)
             a, b = (f"{pairs.names.y}[{pivots[i]}]" for i in (p, q))
-            other = f"{name}[{first + drawn[z]}]"
+            other = f"{name}[{first + sample[z]}]"
             sides = float(between[p, q]), float(near[p, z]), float(near[q, z])
             if ends == "pivots":
                 _refuse(a, other, b, sides)
@@ -333,16 +333,16 @@ def _check_triangles(
 
 def _refuse(first: str, middle: str, last: str, sides: tuple[float, float, float]) -> None:
     """Raise the error; the sides: from first to last, first to middle, middle to last."""
-    whole, before, after = sides
+    direct, before, after = sides
     raise ValueError(
-        f"metric=True, but the distance is no metric: distance({first}, {last}) is {whole}, more "
+        f"metric=True, but the distance is no metric: distance({first}, {last}) is {direct}, more "
         f"than distance({first}, {middle}) + distance({middle}, {last}), {before} + {after}; "
         "leave metric out"
     )
 
 
 def _check_function(pairs: PairwiseProblem, pivots: np.ndarray, table: np.ndarray) -> None:
-    """Refuse a function whose distances are not those of the table."""
+    """Refuse a function whose distances differ from the table."""
     columns, (count, m) = _column_pairs(pairs), table.shape
     for i, j in enumerate(np.linspace(0, m - 1, _CHECKED).astype(int).tolist()):
         pivot = int(pivots[i % count])

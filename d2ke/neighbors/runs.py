@@ -89,8 +89,8 @@ def others_count(k: Any, n: int) -> int:
     """Return k, a number of other objects that each of n objects has."""
     k = integer("k", k, 1)
     if k >= n:
-        others = "one other" if n == 2 else f"{n - 1} others"
-        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has at most {others}")
+        limit = "one other" if n == 2 else f"{n - 1} others"
+        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has at most {limit}")
     return k
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all indexes of a search have in common: objects that are prepared for any rows."""
+"""Base classes of the indexes of a search: columns prepared for any rows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class SearchIndex(ABC):
 
     @classmethod
     @abstractmethod
-    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
-        """Return whether this index suits a search; `kept`: it serves many later ones."""
+    def applies(cls, search: NeighborSearch, reused: bool) -> bool:
+        """Return whether this index suits a search; `reused`: it serves later searches, too."""
 
     @classmethod
     @abstractmethod
-    def build(cls, search: NeighborSearch, kept: bool) -> SearchIndex:
+    def build(cls, search: NeighborSearch, reused: bool) -> SearchIndex:
         """Prepare the objects Y of a search."""
 
     @abstractmethod
@@ -38,15 +38,15 @@ class SearchIndex(ABC):
         """Fill the lists of a search of Y, and count the computed distances."""
 
     def bounds(self, pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
-        """Return lower bounds of all pairs of any X and Y, or None without."""
+        """Return lower bounds of all pairs of any X and Y, if it has any."""
         return None
 
     def extended(
-        self, pairs: PairwiseProblem, kept: np.ndarray, n_threads: int
+        self, pairs: PairwiseProblem, base: np.ndarray, n_threads: int
     ) -> SearchIndex | None:
-        """Return the index of the objects `kept` of Y and then more, or None to build it anew.
+        """Return the index of the columns of `pairs`, or None to build it anew.
 
-        `pairs` has all of these as its columns.
+        The first columns are the objects at the positions `base` of this index.
         """
         return None
 
@@ -63,13 +63,13 @@ class SearchIndex(ABC):
 class BoundedIndex(SearchIndex):
     """An index that searches by lower bounds.
 
-    One that is kept compiles its objects once, and learns from searches of few rows.
+    A reused index compiles its objects once, and records the costs of searches of few rows.
     """
 
     _earlier: EarlierSearches | None = None
     _compiled: Columns | None = None
 
-    def keep(self, pairs: PairwiseProblem) -> None:
+    def prepare(self, pairs: PairwiseProblem) -> None:
         """Prepare for many searches."""
         self._earlier = EarlierSearches()
         if isinstance(pairs.distance, str) and isinstance(pairs.y, Objects):

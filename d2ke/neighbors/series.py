@@ -18,37 +18,37 @@ from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.search_index import BoundedIndex
 from d2ke.objects.container import Objects
 
-# The times of the bounds at a place, of one channel and of several, in cells of a distance;
+# The times of the bounds at a step, of one channel and of several, in cells of a distance;
 # measured.
-_PLACES_OF_ONE, _PLACES = (0.45, 11.0, 6.3), (1.4, 24.0, 6.3)
+_STEPS_OF_ONE, _STEPS = (0.45, 11.0, 6.3), (1.4, 24.0, 6.3)
 # Shares of a distance's cost that first bounds of all pairs may take before a sample shows their
 # use, for one channel and for several. Boxes of Y are not made then.
 _CHEAP_OF_ONE, _CHEAP = 0.04, 0.12
-_KEPT_BYTES = 1 << 28  # of these boxes, at most
+_BOX_BYTES = 1 << 28  # of these boxes, at most
 
 
 def envelope_bytes(search: NeighborSearch) -> int:
-    """Return the bytes that the bounds read, and those of the threads' envelopes."""
+    """Return the bytes of the bounds, and of the threads' envelopes."""
     pairs = search.pairs
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     dim, lanes, longest = pairs.x.dim, isa.vector_bytes() // 4, _longest(pairs)
-    places = (2 * len(side.values) + envelopes.LANES * (len(side) + 1) for side in sides)
+    steps = (2 * len(side.values) + envelopes.LANES * (len(side) + 1) for side in sides)
     in_segments = (len(pairs.y) + lanes) * (longest // envelopes.SEGMENT)
     per_thread = (7 * envelopes.LEVELS + 32) * (longest + 2 * envelopes.LANES) * (dim + 1)
     copies = 4 * max(len(side.values) for side in sides)
-    kept = min(_KEPT_BYTES, envelopes.LEVELS * _level_bytes(pairs))
-    kept = _all_bytes(pairs) if _keeps_first(search) else kept
-    return 4 * dim * (sum(places) + in_segments + copies) + kept + 4 * per_thread * search.n_threads
+    table = min(_BOX_BYTES, envelopes.LEVELS * _level_bytes(pairs))
+    table = _all_bytes(pairs) if _keeps_first(search) else table
+    return 4 * dim * (sum(steps) + in_segments + copies) + table + 4 * per_thread * search.n_threads
 
 
 def _keeps_first(search: NeighborSearch) -> bool:
     """Return whether the first bounds of all pairs are cheap to make and to keep."""
     pairs = search.pairs
-    if not (pairs.same and search.k) or _all_bytes(pairs) > min(_KEPT_BYTES, search.room(8)):
+    if not (pairs.same and search.k) or _all_bytes(pairs) > min(_BOX_BYTES, search.room(8)):
         return False
     if pairs.x.dim == 1:
-        return _PLACES_OF_ONE[0] <= _CHEAP_OF_ONE * band(pairs)
-    return _PLACES[0] <= _CHEAP * band(pairs)
+        return _STEPS_OF_ONE[0] <= _CHEAP_OF_ONE * band(pairs)
+    return _STEPS[0] <= _CHEAP * band(pairs)
 
 
 def _all_bytes(pairs: PairwiseProblem) -> int:
@@ -62,9 +62,9 @@ def _all_bytes(pairs: PairwiseProblem) -> int:
 #
 # where |y - [low, high]| is the distance of y to the box, 0 inside of it (Kim, Park and Chu 2001;
 # Keogh and Ratanamahatana 2005); and likewise with x and y exchanged. Three bounds follow each
-# other, each on the pairs that the one before leaves: sums of segments of y and of the envelope,
-# all places, and x against the envelope of y moved into that of x (Lemire 2009). A pair that
-# remains is computed until a row of its table exceeds the limit.
+# other on the remaining pairs: sums of segments of y and of the envelope, all steps, and x against
+# the envelope of y moved into that of x (Lemire 2009). A pair that remains is computed until a row
+# of its table exceeds the limit.
 
 
 class SeriesIndex(BoundedIndex):
@@ -73,14 +73,13 @@ class SeriesIndex(BoundedIndex):
     Parameters
     ----------
     pairs : PairwiseProblem
-        Pairs of Y itself and Y, or of X and Y. Numbers are scaled so that those of both are at
-        most 1.
+        Pairs of Y itself and Y, or of X and Y. Numbers of both are scaled to at most 1.
     keep_first : bool
         Whether X is Y, and the first bounds of all pairs are kept. Boxes of Y are not made then.
     """
 
     @classmethod
-    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
+    def applies(cls, search: NeighborSearch, reused: bool) -> bool:
         """Return whether the distance is dynamic time warping, and envelopes fit into memory."""
         pairs = search.pairs
         if pairs.distance != "dtw" or pairs.params.get("ground") in ELASTIC_GROUNDS:
@@ -88,11 +87,11 @@ class SeriesIndex(BoundedIndex):
         return not (pairs.x.missing or pairs.y.missing) and envelope_bytes(search) <= search.room()
 
     @classmethod
-    def build(cls, search: NeighborSearch, kept: bool) -> SeriesIndex:
+    def build(cls, search: NeighborSearch, reused: bool) -> SeriesIndex:
         """Prepare Y, and whether its first bounds are kept."""
-        index = cls(search.pairs, not kept and _keeps_first(search))
-        if kept:
-            index.keep(search.pairs)
+        index = cls(search.pairs, not reused and _keeps_first(search))
+        if reused:
+            index.prepare(search.pairs)
         return index
 
     def __init__(self, pairs: PairwiseProblem, keep_first: bool = False):
@@ -120,17 +119,17 @@ class SeriesIndex(BoundedIndex):
         )
 
     def bounds(self, pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
-        """Return bounds of all pairs of any X and Y, or None for numbers that cannot be scaled."""
-        # The errors below are those of numbers of at most 1. Larger ones, and series that are
-        # longer than Y's, are rare; then Y is prepared again.
+        """Return bounds of all pairs of any X and Y, or None if numbers cannot be scaled."""
+        # The error bounds hold for numbers of at most 1. Larger ones, and series longer than Y's,
+        # are rare; then Y is prepared again.
         index = self if pairs is self._pairs or self._fits(pairs) else SeriesIndex(pairs)
-        found = index._bounds(pairs)
-        if found is not None and found.kept:
-            found.bounds.keep_first(n_threads)
-        return found
+        bounded = index._bounds(pairs)
+        if bounded is not None and bounded.has_table:
+            bounded.bounds.keep_first(n_threads)
+        return bounded
 
     def _fits(self, pairs: PairwiseProblem) -> bool:
-        """Return whether the columns are prepared for numbers and lengths like those of X."""
+        """Return whether the columns are prepared for the numbers and lengths of X."""
         if self._columns is None or _longest(pairs, "x") > self._longest:
             return False
         if _radii(pairs, self._window)[-1] > self._radii[-1]:
@@ -138,27 +137,27 @@ class SeriesIndex(BoundedIndex):
         return pairs.x is pairs.y or self._largest(pairs.x) <= math.ldexp(1.0, self._exponent)
 
     def _bounds(self, pairs: PairwiseProblem) -> Bounded | None:
-        kept = self._keep_first
+        has_table = self._keep_first
         exponent, root, dim = self._exponent, self._root, pairs.x.dim
-        places = sum(int(side.lengths.max()) for side in (pairs.x, pairs.y)) + dim + 16
-        single, type_ = 2.0**-24 * places, np.finfo(pairs.dtype)
+        steps = sum(int(side.lengths.max()) for side in (pairs.x, pairs.y)) + dim + 16
+        single, type_ = 2.0**-24 * steps, np.finfo(pairs.dtype)
         power = exponent if root else 2 * exponent  # of distances
         if self._columns is None or single > 2.0**-5:
             return None
-        if math.log2(4 * places * dim) + power > type_.maxexp - 2:
+        if math.log2(4 * steps * dim) + power > type_.maxexp - 2:
             return None  # distances overflow
         error = 2.0**-10 + 8 * single  # roots are rough
         slope = 2.0**-power * (1 + error)
-        offset = places * 2.0**-19 * (math.sqrt(dim) if root else 4 * dim)
-        offset += slope * places * dim * float(type_.smallest_subnormal)
+        offset = steps * 2.0**-19 * (math.sqrt(dim) if root else 4 * dim)
+        offset += slope * steps * dim * float(type_.smallest_subnormal)
         x = self._y if pairs.x is pairs.y else self._side(pairs.x)
         bounds = envelopes.Envelopes(self._columns, x, (slope, offset, (1 + error) ** 3))
         names = ("envelope of segments", "envelope", "cut-off")
         cells = band(pairs)
-        fill, tighter, closest = _PLACES_OF_ONE if dim == 1 else _PLACES
+        fill, tighter, closest = _STEPS_OF_ONE if dim == 1 else _STEPS
         # A cell of the last bound takes 0.44 of the time of a cell of a distance.
-        costs = 0.0 if kept else fill / cells, tighter / cells, closest / cells + 0.44
-        return Bounded(bounds, names, costs, kept=kept)
+        costs = 0.0 if has_table else fill / cells, tighter / cells, closest / cells + 0.44
+        return Bounded(bounds, names, costs, has_table=has_table)
 
     def _largest(self, objects: Objects) -> float:
         """Return the largest distance of a number from the middle."""
@@ -201,11 +200,11 @@ def _radii(pairs: PairwiseProblem, window: int) -> list[int]:
 
 
 def _frequent(pairs: PairwiseProblem, radii: list[int]) -> list[int]:
-    """Return the levels of many pairs, as many as memory has room for their boxes of Y."""
+    """Return the most frequent levels whose boxes of Y fit into memory."""
     (x, n), (y, m) = (np.unique(side.lengths, return_counts=True) for side in (pairs.x, pairs.y))
     level = np.searchsorted(radii, np.maximum(np.abs(x[:, None] - y), radii[0]))
     share = np.bincount(level.ravel(), np.outer(n, m).ravel()) / (len(pairs.x) * len(pairs.y))
-    limit = _KEPT_BYTES // max(1, _level_bytes(pairs))
+    limit = _BOX_BYTES // max(1, _level_bytes(pairs))
     levels = np.argsort(-share, kind="stable")[:limit]
     return sorted(levels[share[levels] >= 0.02].tolist())  # of the pairs
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An index as named arrays in a store, and the arrays as an index."""
+"""Conversion of indexes to named arrays in a store, and back."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from d2ke._base.text import listed
 from d2ke.distances.problem import PairBlock
 from d2ke.io.segment_file import SegmentContent, StoredSegment
 from d2ke.io.store import Store
-from d2ke.neighbors.collection import Collection, Distance
-from d2ke.neighbors.segments import Segment
+from d2ke.neighbors.collection import Collection, Distance, Segment
 from d2ke.neighbors.strategies import INDEXES
 from d2ke.objects.container import Objects, check_arrays, from_owned, take
 from d2ke.objects.packing import as_objects
@@ -27,7 +26,7 @@ from d2ke.objects.records import Column, Records
 Arrays = Mapping[str, np.ndarray]
 
 _FIELDS = ("values", "offsets", "alphabet", "weights")
-# Objects whose distances by a function are written, and how far they may be off when it is given.
+# Number of objects whose distances identify a function, and the relative tolerance.
 _SAMPLED, _TOLERANCE = 8, 1e-6
 
 
@@ -40,14 +39,14 @@ def put_collection(items: Any, like: Any = None) -> SegmentContent:
         arrays: dict[str, np.ndarray] = {}
         columns = []
         for number, (name, column) in enumerate(items.columns.items()):
-            meta, held = None, {"missing": column.missing}
+            meta, fields = None, {"missing": column.missing}
             if isinstance(column.values, Objects):
                 meta, values = put_collection(column.values)
-                held |= {f"objects/{key}": array for key, array in values.items()}
+                fields |= _prefixed("objects/", values)
             elif column.values is not None:
-                held["values"] = column.values
+                fields["values"] = column.values
             columns.append([name, column.use, meta])
-            arrays |= {f"{number}/{key}": array for key, array in held.items()}
+            arrays |= _prefixed(f"{number}/", fields)
         return SegmentContent({"records": columns}, arrays)
     if isinstance(items, list):
         return _put_list(items, items[0] if like is None else like)
@@ -63,7 +62,7 @@ def put_collection(items: Any, like: Any = None) -> SegmentContent:
 
 
 def _put_list(items: list[Any], like: Any) -> SegmentContent:
-    """Return the arrays of a list of strings or of arrays, which a user's function takes."""
+    """Return the arrays of a list of strings or of arrays."""
     for i, item in enumerate(items):
         if not _can_join(item, like):
             raise ArgumentTypeError(
@@ -108,12 +107,12 @@ def get_collection(meta: Any, arrays: Arrays, check: bool) -> Any:
         return _get_list(meta, arrays, check)
     if "records" in meta:
         columns = {}
-        for number, (name, use, of_objects) in enumerate(meta["records"]):
-            held = _part(arrays, f"{number}/")
-            values = held.get("values")
-            if of_objects is not None:
-                values = get_collection(of_objects, _part(held, "objects/"), check)
-            columns[name] = Column(values, held["missing"], use)
+        for number, (name, use, objects_meta) in enumerate(meta["records"]):
+            column = _stripped(f"{number}/", arrays)
+            values = column.get("values")
+            if objects_meta is not None:
+                values = get_collection(objects_meta, _stripped("objects/", column), check)
+            columns[name] = Column(values, column["missing"], use)
         return Records(columns)
     names = None if meta["names"] is None else tuple(meta["names"])
     fields: dict[str, Any] = {name: meta[name] for name in ("kind", "letters", "missing")}
@@ -126,58 +125,60 @@ def get_collection(meta: Any, arrays: Arrays, check: bool) -> Any:
 
 
 def put_segment(segment: Segment, n_threads: int) -> SegmentContent:
-    """Return the arrays of a segment with what is prepared of it; removed objects are marked."""
-    content = _put_named(segment.pairs.y, segment.ids, segment.numbers)
-    held = {"hidden": segment.hidden, **content.arrays}
+    """Return the arrays of a segment, of its index and of its mask of removed objects."""
+    content = _put_objects(segment.pairs.y, segment.ids, segment.numbers)
     index = segment.index(n_threads)
-    kind = next(name for name, one in INDEXES.items() if type(index) is one)
-    held |= {f"{kind}/{name}": array for name, array in index.arrays().items()}
-    return SegmentContent(content.meta, held)
+    kind = next(name for name, index_class in INDEXES.items() if type(index) is index_class)
+    arrays = {"hidden": segment.removed, **content.arrays, **_prefixed(f"{kind}/", index.arrays())}
+    return SegmentContent(content.meta, arrays)
 
 
-def _put_named(
+def _put_objects(
     items: Any, ids: np.ndarray | None, numbers: np.ndarray, like: Any = None
 ) -> SegmentContent:
     meta, arrays = put_collection(items, like)
-    held = {"numbers": numbers, **{f"objects/{name}": array for name, array in arrays.items()}}
-    return SegmentContent({"objects": meta}, held if ids is None else {"ids": ids, **held})
+    names = {} if ids is None else {"ids": ids}
+    return SegmentContent(
+        {"objects": meta}, {**names, "numbers": numbers, **_prefixed("objects/", arrays)}
+    )
 
 
-def put_added(held: Collection, objects: Any, ids: np.ndarray | None) -> SegmentContent:
-    """Return the record of objects that are added."""
-    y = held.segments[0].pairs.y
+def put_added(collection: Collection, objects: Any, ids: np.ndarray | None) -> SegmentContent:
+    """Return the record of added objects."""
+    y, first = collection.segments[0].pairs.y, collection.next
     like = y[0] if isinstance(y, list) else None
-    return _put_named(objects, ids, np.arange(held.next, held.next + len(objects)), like)
+    return _put_objects(objects, ids, np.arange(first, first + len(objects)), like)
 
 
-def put_removed(segments: Sequence[Segment], places: Sequence[np.ndarray]) -> SegmentContent:
-    """Return the record of objects that are removed."""
-    pairs = zip(segments, places, strict=True)
-    numbers = np.concatenate([segment.numbers[own] for segment, own in pairs])
+def put_removed(segments: Sequence[Segment], positions: Sequence[np.ndarray]) -> SegmentContent:
+    """Return the record of removed objects."""
+    pairs = zip(segments, positions, strict=True)
+    numbers = np.concatenate([segment.numbers[rows] for segment, rows in pairs])
     return SegmentContent({"removed": True}, {"numbers": numbers})
 
 
-def put_header(held: Collection) -> dict[str, Any]:
-    """Return what all segments share, as JSON has it.
+def put_header(collection: Collection) -> dict[str, Any]:
+    """Return the JSON shared by all segments.
 
-    Of a user's function, which is not written, there are some distances instead.
+    A user's function is not written; distances between sampled objects identify it.
     """
-    by, segment = held.distance, held.segments[0]
-    header = {"next": held.next, "metric": by.metric, "params": _put_params(by.params)}
-    if any(by.functions()):
-        shown = np.flatnonzero(~segment.hidden)
-        places = shown[np.unique(np.linspace(0, len(shown) - 1, _SAMPLED).astype(int))]
-        D = _all_distances(by, take(segment.pairs.y, places))
-        header["sample"] = [segment.numbers[places].tolist(), D.tolist()]
-    return header | {"distance": _put_distance(by.distance)}
+    distance, segment = collection.distance, collection.segments[0]
+    params = _put_params(distance.params)
+    header = {"next": collection.next, "metric": distance.metric, "params": params}
+    if any(distance.functions()):
+        rows = np.flatnonzero(~segment.removed)
+        rows = rows[np.unique(np.linspace(0, len(rows) - 1, _SAMPLED).astype(int))]
+        D = _all_distances(distance, take(segment.pairs.y, rows))
+        header["sample"] = [segment.numbers[rows].tolist(), D.tolist()]
+    return header | {"distance": _put_distance(distance.distance)}
 
 
 def _put_distance(distance: Any) -> Any:
-    """Return a distance, or that of each column with its parameters; None for functions."""
+    """Return a distance, or each column's distance and parameters; None for functions."""
     if isinstance(distance, Mapping):
         return {
-            name: [_put_distance(one), _put_params(params) if isinstance(one, str) else None]
-            for name, (one, params) in distance.items()
+            name: [_put_distance(column), _put_params(params) if isinstance(column, str) else None]
+            for name, (column, params) in distance.items()
         }
     return distance if isinstance(distance, str) else None
 
@@ -191,14 +192,14 @@ def _get_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _put_value(name: str, value: Any) -> Any:
-    """Return a parameter as JSON has it; what JSON would change is named by its type."""
+    """Return a parameter as JSON; values without a JSON type are tagged by theirs."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping):
-        items = [[_put_value(name, one) for one in pair] for pair in value.items()]
+        items = [[_put_value(name, item) for item in pair] for pair in value.items()]
         return {"type": "dict", "items": items}
     if type(value) in (list, tuple):
-        return {"type": type(value).__name__, "items": [_put_value(name, one) for one in value]}
+        return {"type": type(value).__name__, "items": [_put_value(name, item) for item in value]}
     if type(value) is bytes:
         return {"type": "bytes", "items": list(value)}
     if type(value) is np.ndarray and value.dtype.kind in "biufU":
@@ -220,120 +221,127 @@ def _get_value(value: Any) -> Any:
     if "shape" in value:
         return np.array(items, kind).reshape(value["shape"])
     if kind == "dict":
-        return {_get_value(key): _get_value(one) for key, one in items}
-    items = [_get_value(one) for one in items]
+        return {_get_value(key): _get_value(item) for key, item in items}
+    items = [_get_value(item) for item in items]
     return tuple(items) if kind == "tuple" else items
 
 
-def commit(store: Store, held: Collection, n_threads: int) -> None:
-    """Write segments of what the log has, and empty it."""
-    segments = held.segments
-    contents = [one.stored or put_segment(one, n_threads) for one in segments]
-    hidden = put_removed(segments, [np.flatnonzero(one.hidden) for one in segments])
-    store.commit([*contents, hidden], put_header(held))
+def commit(store: Store, collection: Collection, n_threads: int) -> None:
+    """Write new segments, and empty the log."""
+    segments = collection.segments
+    contents = [segment.stored or put_segment(segment, n_threads) for segment in segments]
+    record = put_removed(segments, [np.flatnonzero(segment.removed) for segment in segments])
+    store.commit([*contents, record], put_header(collection))
     pairs = zip(segments, store.segments, strict=False)
-    held.segments = tuple(replace(one, stored=stored) for one, stored in pairs)
+    collection.segments = tuple(replace(segment, stored=stored) for segment, stored in pairs)
 
 
 def get_index(
     store: Store, distance: Any, check: bool, before: Collection | None = None
 ) -> Collection:
-    """Return the objects of a store; `before`: what was read of it earlier, which is kept."""
+    """Return the objects of a store; segments that `before` has read already are reused."""
     header = store.header
     if before is not None and "sample" in header and any(before.distance.functions()):
         distance = before.distance.distance
     by = Distance(_get_distance(store, distance), _get_params(header["params"]), header["metric"])
-    kept = {} if before is None else {one.stored.name: one for one in before.segments if one.stored}
+    old = before.segments if before is not None else ()
+    loaded = {segment.stored.name: segment for segment in old if segment.stored}
     segments = []
     for content in store.segments:
         if "removed" not in content.meta:
-            known = kept.get(content.name)
-            if known is not None:  # without what was removed in memory only
-                known = replace(known, hidden=content.arrays["hidden"])
-            segments.append(known or _get_segment(content, by, check))
-    held = Collection(by, segments, header["next"])
-    if "sample" in header and not any(one.name in kept for one in store.segments):
-        _check_function(held, *header["sample"])
+            segment = loaded.get(content.name)
+            if segment is not None:  # undo removals that were made in memory only
+                segment = replace(segment, removed=content.arrays["hidden"])
+            segments.append(segment or _get_segment(content, by, check))
+    collection = Collection(by, segments, header["next"])
+    if "sample" in header and not any(content.name in loaded for content in store.segments):
+        _check_function(collection, *header["sample"])
     records: list[SegmentContent | StoredSegment] = [*store.segments, *store.log]
     for record in records:
         if "removed" in record.meta:
-            # Segments that were written later have some of the marks.
-            found = [one.places(record.arrays["numbers"]) for one in held.segments]
-            held.hide([places[places >= 0] for places in found])
+            # The masks of later segments include some of these removals.
+            numbers = record.arrays["numbers"]
+            positions = [segment.positions(numbers) for segment in collection.segments]
+            collection.remove([rows[rows >= 0] for rows in positions])
         elif isinstance(record, SegmentContent):
-            objects = get_collection(record.meta["objects"], _part(record.arrays, "objects/"), True)
-            held.add(objects, record.arrays.get("ids"))
-    return held
+            arrays = _stripped("objects/", record.arrays)
+            objects = get_collection(record.meta["objects"], arrays, True)
+            collection.add(objects, record.arrays.get("ids"))
+    return collection
 
 
-def _get_distance(store: Store, given: Any) -> Any:
-    """Return the distance of a store, with the functions that are given, which it has not."""
-    kept = store.header["distance"]
+def _get_distance(store: Store, distance: Any) -> Any:
+    """Return the distance of a store; the user's functions, which it lacks, are in `distance`."""
+    stored = store.header["distance"]
     if "sample" not in store.header:
-        if given is not None:
+        if distance is not None:
             problem = f"goes with an index of a function; {store.path} has its distance"
             raise ArgumentTypeError("distance", problem)
-        if isinstance(kept, str):
-            return kept
-        return {name: (one, _get_params(params)) for name, (one, params) in kept.items()}
-    if given is None:
+        if isinstance(stored, str):
+            return stored
+        return {name: (column, _get_params(params)) for name, (column, params) in stored.items()}
+    if distance is None:
         problem = f"is needed: {store.path} was built with a function, and files hold no code"
         raise ArgumentTypeError("distance", problem)
     needed = f"must be the function that {store.path} was built with"
-    if kept is None:
-        if not _is_function(given):
-            raise ArgumentTypeError("distance", f"{needed}, got {given!r}")
-        return given
-    if not isinstance(given, Mapping) or {*given} != {*kept}:
-        problem = f"must be a dict of the columns {listed(kept)} of {store.path}, got {given!r}"
-        raise ArgumentTypeError("distance", problem)
+    if stored is None:
+        if not _is_function(distance):
+            raise ArgumentTypeError("distance", f"{needed}, got {distance!r}")
+        return distance
+    if not isinstance(distance, Mapping) or {*distance} != {*stored}:
+        problem = f"must be a dict of the columns {listed(stored)} of {store.path}"
+        raise ArgumentTypeError("distance", f"{problem}, got {distance!r}")
     columns = {}
-    for name, (one, params) in kept.items():  # which are added in this order
-        own = given[name] if type(given[name]) is tuple else (given[name], {})
+    for name, (column, params) in stored.items():  # which are added in this order
+        new = distance[name] if type(distance[name]) is tuple else (distance[name], {})
         where = f"distance[{name!r}]"
-        if one is None and not _is_function(own[0]):
-            raise ArgumentTypeError(where, f"{needed}, got {own[0]!r}")
-        columns[name] = own
-        if one is not None:
-            columns[name] = one, _get_params(params)
-            if one != own[0] or params != json.loads(json.dumps(_put_params(own[1]))):
-                problem = f"is {own!r}, but that of {store.path} is {columns[name]!r}"
+        if column is None and not _is_function(new[0]):
+            raise ArgumentTypeError(where, f"{needed}, got {new[0]!r}")
+        columns[name] = new
+        if column is not None:
+            columns[name] = column, _get_params(params)
+            if column != new[0] or params != json.loads(json.dumps(_put_params(new[1]))):
+                problem = f"is {new!r}, but that of {store.path} is {columns[name]!r}"
                 raise ArgumentError(where, problem)
     return columns
 
 
-def _is_function(given: Any) -> bool:
-    return callable(given) or isinstance(given, LowLevelCallable)
+def _is_function(value: Any) -> bool:
+    return callable(value) or isinstance(value, LowLevelCallable)
 
 
-def _all_distances(by: Distance, objects: Any) -> np.ndarray:
+def _all_distances(distance: Distance, objects: Any) -> np.ndarray:
     """Return the distances of all pairs in both directions, as searches compute them."""
-    pairs = by.pairs(objects, objects)
+    pairs = distance.pairs(objects, objects)
     return pairs.distances(PairBlock(pairs.x, pairs.y), 1)
 
 
-def _check_function(held: Collection, numbers: list[int], D: list[list[float]]) -> None:
-    """Refuse a function that gives other distances than the one of the index."""
-    found = _all_distances(held.distance, held.take(np.array(numbers)))
-    for i, j in np.argwhere(~np.isclose(found, D, rtol=_TOLERANCE, atol=0)):
+def _check_function(collection: Collection, numbers: list[int], D: list[list[float]]) -> None:
+    """Refuse a function whose distances differ from the stored ones."""
+    new = _all_distances(collection.distance, collection.take(np.array(numbers)))
+    for i, j in np.argwhere(~np.isclose(new, D, rtol=_TOLERANCE, atol=0)):
         raise ArgumentError(
             "distance",
             f"is another function than that of the index: of objects {numbers[i]} and "
-            f"{numbers[j]} it is {found[i, j]}, and was {D[i][j]}",
+            f"{numbers[j]} it is {new[i, j]}, and was {D[i][j]}",
         )
 
 
 def _get_segment(content: StoredSegment, by: Distance, check: bool) -> Segment:
     """Return the segment that `put_segment` wrote."""
     arrays = content.arrays
-    pairs = by.pairs(get_collection(content.meta["objects"], _part(arrays, "objects/"), check))
+    pairs = by.pairs(get_collection(content.meta["objects"], _stripped("objects/", arrays), check))
     ids = arrays.get("ids")
     segment = Segment(pairs, arrays["numbers"], arrays["hidden"], ids, by.metric, content)
-    for kind, index in INDEXES.items():
-        if own := _part(arrays, f"{kind}/"):
-            segment.prepared.index = index.from_arrays(own, pairs)
+    for kind, index_class in INDEXES.items():
+        if index_arrays := _stripped(f"{kind}/", arrays):
+            segment.prepared.index = index_class.from_arrays(index_arrays, pairs)
     return segment
 
 
-def _part(arrays: Arrays, start: str) -> dict[str, np.ndarray]:
-    return {name[len(start) :]: arrays[name] for name in arrays if name.startswith(start)}
+def _prefixed(prefix: str, arrays: Arrays) -> dict[str, np.ndarray]:
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def _stripped(prefix: str, arrays: Arrays) -> dict[str, np.ndarray]:
+    return {name[len(prefix) :]: arrays[name] for name in arrays if name.startswith(prefix)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The indexes of searches, in the order in which they are tried."""
+"""The indexes of searches, in the order of trial."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from d2ke.neighbors.tiles import search_tiles
 
 
 class Scan(SearchIndex):
-    """Objects of which nothing is prepared: all distances are computed."""
+    """Objects without an index: all distances are computed."""
 
     @classmethod
-    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
+    def applies(cls, search: NeighborSearch, reused: bool) -> bool:
         """Return True: any search can compute all distances."""
         return True
 
     @classmethod
-    def build(cls, search: NeighborSearch, kept: bool) -> Scan:
+    def build(cls, search: NeighborSearch, reused: bool) -> Scan:
         """Prepare nothing."""
         return cls()
 
@@ -45,9 +45,10 @@ INDEXES: dict[str, type[SearchIndex]] = {
 }
 
 
-def build_index(search: NeighborSearch, kept: bool = False) -> SearchIndex:
-    """Build the first index that applies; `kept`: for many later searches, too."""
-    return next(one for one in INDEXES.values() if one.applies(search, kept)).build(search, kept)
+def build_index(search: NeighborSearch, reused: bool = False) -> SearchIndex:
+    """Build the first index that applies; `reused`: for later searches, too."""
+    index = next(index for index in INDEXES.values() if index.applies(search, reused))
+    return index.build(search, reused)
 
 
 def nearest_lists(search: NeighborSearch) -> NearestLists:

@@ -59,7 +59,7 @@ class Columns:
         counts = np.bincount(y.values, minlength=n_letters)
         self._alphabet = y.alphabet
         self._ranks = np.argsort(np.argsort(-counts, kind="stable")).astype(np.uint32)
-        # One more letter stands for those of X that Y does not have.
+        # One more letter stands for the letters of X that Y lacks.
         self._ranks = np.append(self._ranks, np.uint32(n_letters))
         self.side, self._group_ranks = _sorted(self._ranks[y.values], y, n_letters + 1)
         self.pieces: dict[int, near_strings.Index] = {}
@@ -67,7 +67,7 @@ class Columns:
         self._shown = np.empty(0), self.side.names
 
     def trial(self, pieces: int) -> Trial:
-        """Return what searches of few strings took so far, of an index of this number of pieces."""
+        """Return the times of searches of few strings, for an index of this number of pieces."""
         return self._trials.setdefault(pieces, Trial())
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -94,14 +94,16 @@ class Columns:
             kind, _, rest = name.partition("/")
             if kind == "pieces" and rest.endswith("/slots"):
                 count = int(rest.partition("/")[0])
-                own = {key: arrays[f"pieces/{count}/{key}"] for key in ("slots", "filter", "items")}
-                columns.pieces[count] = near_strings.Index.from_arrays(count, own)
+                fields = {
+                    key: arrays[f"pieces/{count}/{key}"] for key in ("slots", "filter", "items")
+                }
+                columns.pieces[count] = near_strings.Index.from_arrays(count, fields)
         return columns
 
     def shown_names(self, hidden: np.ndarray) -> np.ndarray:
         """Return the positions of the strings, -1 for hidden ones; kept for the next search."""
-        held, names = self._shown
-        if held is not hidden:
+        mask, names = self._shown
+        if mask is not hidden:
             names = np.where(hidden[self.side.names], -1, self.side.names)
             self._shown = hidden, names
         return names
@@ -113,8 +115,8 @@ class Columns:
         if len(x) == 1:
             longest = max(strings.longest, len(x.values))
             codes = not_empty(ranks[x.values])
-            one = near_strings.Strings(codes, x.offsets, strings.n_letters, longest, True)
-            return Side(one, np.zeros(1, np.int64))
+            string = near_strings.Strings(codes, x.offsets, strings.n_letters, longest, True)
+            return Side(string, np.zeros(1, np.int64))
         return _sorted(ranks[x.values], x, strings.n_letters, strings.longest, self._group_ranks)[0]
 
 
@@ -125,10 +127,10 @@ def _sorted(
     longest: int = 0,
     group_ranks: np.ndarray | None = None,
 ) -> tuple[Side, np.ndarray]:
-    """Sort strings by length, and those of one length by the groups of letters that they have.
+    """Sort strings by length, then by their groups of letters.
 
-    Groups that about half of the strings have come first, or those of `group_ranks`. They are
-    returned too. `longest`: the length of the longest string on the other side.
+    `group_ranks`: the order of the groups, returned too; by default, groups of about half of the
+    strings come first. `longest`: the length of the longest string on the other side.
     """
     lengths = objects.lengths
     groups = np.append(1 << (codes % _GROUPS).astype(np.int64), 0)

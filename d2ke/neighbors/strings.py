@@ -4,8 +4,8 @@
 For strings x and y within r edits:
 
 - | |x| - |y| | <= r;
-- of r + 1 pieces of y, no edit touches one: it occurs in x, shifted by at most r places (Li, Deng,
-  Wang and Feng 2011). An index of pieces finds such y. Transpositions need 2 r + 1 pieces;
+- of r + 1 pieces of y, no edit touches one: it occurs in x, shifted by at most r (Li, Deng, Wang
+  and Feng 2011). An index of pieces finds such y. Transpositions need 2 r + 1 pieces;
 - the counts of letters differ by sum_a |x_a - y_a| <= 2 r - | |x| - |y| |, as a substitution
   changes two counts, an insertion one;
 - a cell (i, j) of the table is on a path of r edits only if |i - j| <= r, so that a band of it is
@@ -87,12 +87,12 @@ class StringIndex(SearchIndex):
         self.columns = columns
 
     @classmethod
-    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
-        """Return whether the distance is one of edits of whole strings, and `applies` or kept."""
-        return _has_index(search.pairs) if kept else applies(search)
+    def applies(cls, search: NeighborSearch, reused: bool) -> bool:
+        """Return whether the distance counts edits of whole strings, and `applies` or reused."""
+        return _has_index(search.pairs) if reused else applies(search)
 
     @classmethod
-    def build(cls, search: NeighborSearch, kept: bool) -> StringIndex:
+    def build(cls, search: NeighborSearch, reused: bool) -> StringIndex:
         """Sort the strings."""
         return cls(Columns(search.pairs.y))
 
@@ -147,7 +147,7 @@ class StringFinder:
         work = _no_work(n)
         for rows in _chunks(np.arange(n)):
             triples = self._run(rows, radius, index, work, half=search.same)
-            distances = triples[:, 2] / self._wholes(triples)
+            distances = triples[:, 2] / self._divisors(triples)
             lists.extend(x.names[triples[:, 0]], y.names[triples[:, 1]], distances, search.same)
         pairs = n * (n - 1) // 2 if search.same else n * m
         if search.same:
@@ -162,10 +162,10 @@ class StringFinder:
     def pairs_within(
         self, rows: np.ndarray, radius: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
-        """Return the pairs of some objects with all others within a radius, chunk by chunk.
+        """Return the pairs of some objects with any within a radius, chunk by chunk.
 
-        None if that costs more than a share of all their distances, or of those of the objects
-        that have others within the radius.
+        None if that costs more than a share of all their distances, or of the distances of the
+        objects with neighbors within the radius.
         """
         n, names = self.search.pairs.shape[0], self.x.names
         is_searched = np.zeros(n, bool)
@@ -188,7 +188,7 @@ class StringFinder:
         return map(search, _chunks(left, _QUERIES // 8))
 
     def nearest(self, lists: NearestLists, info: NeighborsInfo) -> None:
-        """Find the k nearest within growing radii, and of the rest by a scan or exhaustively."""
+        """Find the k nearest within growing radii, then by a scan or exhaustively."""
         search, x, y = self.search, self.x, self.y
         left = np.arange(search.pairs.shape[0])
         work = _no_work(len(left))
@@ -215,10 +215,10 @@ class StringFinder:
         for radius, share in self._radii():
             index, cost = self._choose_index(left, radius, False)
             scanned, full = scan * len(left) / search.pairs.shape[0], self._full_cost(left)
-            others = (1 - share) * min(scanned, self._full_cost(left, False))
+            remaining = (1 - share) * min(scanned, self._full_cost(left, False))
             # All rows take each pair once; later rows have no such symmetry to lose.
             cheap = cost < _TRY * min(scanned, full) and len(left) < search.pairs.shape[0]
-            if cost + others > min(scanned, full) and not cheap:
+            if cost + remaining > min(scanned, full) and not cheap:
                 break
             if index is None and scanned < full:
                 break  # a scan finds the radius of each object by itself
@@ -244,8 +244,8 @@ class StringFinder:
         x, y = self.x.strings.longest, self.y.strings.longest
         return value * (x + y if self.share == near_strings.BOTH else max(x, y)) + 1
 
-    def _wholes(self, triples: np.ndarray) -> np.ndarray | float:
-        """Return what the edits of pairs of strings are divided by."""
+    def _divisors(self, triples: np.ndarray) -> np.ndarray | float:
+        """Return the divisors of the edits of pairs of strings."""
         if self.share == near_strings.WHOLE:
             return 1.0
         x, y = (np.diff(side.strings.offsets) for side in (self.x, self.y))
@@ -269,21 +269,21 @@ class StringFinder:
         values = np.partition(pairs.distances(block, search.n_threads), k - 1, axis=1)[:, k - 1]
         if self.share == near_strings.WHOLE:
             return np.sort(values)
-        # A string as near as that may be longer.
+        # A string at this distance may be longer.
         lengths, capped = pairs.x.lengths[rows], np.minimum(values, 0.9)
         sums = 2 if self.share == near_strings.BOTH else 1
         return np.sort(np.floor(lengths * capped / (1 - capped) * sums))
 
     def _known_index(self, radius: int) -> near_strings.Index | None:
-        """Return the index for few strings: searches without it have shown that they are many.
+        """Return the index for few strings, once many searches have run without it.
 
-        Strings that are searched in many calls get one, and those of one call do not.
+        Strings that are searched in a single call get no index.
         """
         columns, count = self.columns, radius * self.edits.pieces + 1
         trial, index, n = columns.trial(count), columns.pieces.get(count), columns.side.strings.n
         building = 1e-9 * string_costs.TIMES.piece * n * count
-        wanted = index is None and count <= _MOST_PIECES and _EAGER * trial.seconds > building
-        if wanted and count * _INDEX_BYTES * n <= self.search.room(2):
+        pays_soon = index is None and count <= _MOST_PIECES and _EAGER * trial.seconds > building
+        if pays_soon and count * _INDEX_BYTES * n <= self.search.room(2):
             index = columns.pieces[count] = near_strings.Index(columns.side.strings, count)
         return index if trial.pays else None
 
@@ -334,17 +334,20 @@ class StringFinder:
 
         One row is enough where it costs many times as much as all its distances.
         """
-        drawn, n = rows[_spread(len(rows), _TRIAL, _TRIAL_EACH)], self.search.pairs.shape[0]
+        sample, n = rows[_spread(len(rows), _TRIAL, _TRIAL_EACH)], self.search.pairs.shape[0]
         work, heaps = _no_work(n), NearestLists(n, k) if k else None
         width, times = isa.vector_bytes(), string_costs.TIMES
         lane = times.lanes[width] * (self.edits.wide_lane if width == 64 else self.edits.lane)
-        first, cost, limit = len(drawn) // 2, 0.0, 8 * self._full_cost(rows)
-        for done, chunk in ((1, drawn[first : first + 1]), (len(drawn), np.delete(drawn, first))):
+        first, cost, limit = len(sample) // 2, 0.0, 8 * self._full_cost(rows)
+        for done, chunk in (
+            (1, sample[first : first + 1]),
+            (len(sample), np.delete(sample, first)),
+        ):
             self._run(chunk, radius, index, work, half=half, heaps=heaps, quiet=True)
-            lookups, banded, columns, lanes, _ = work.work[drawn].sum(axis=0)
+            lookups, banded, columns, lanes, _ = work.work[sample].sum(axis=0)
             each = times.column * columns * self.edits.cell
             each += times.look * lookups + times.banded * banded + lane * lanes
-            candidates = work.counts[drawn, 1].sum()
+            candidates = work.counts[sample, 1].sum()
             if index is None:
                 each += times.scanned_row * done + times.scanned / width * candidates
             else:
@@ -355,7 +358,7 @@ class StringFinder:
         return cost
 
     def _full_cost(self, rows: np.ndarray, symmetric: bool = True) -> float:
-        """Return the cost of all distances of some rows; symmetric: those of all rows once."""
+        """Return the cost of all distances of some rows; symmetric: each pair of all rows once."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
         cost = cost_in_full(self.edits, self.search.pairs, len(rows), letters, y.offsets[y.n])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances of a query to windows of long series: lower bounds of many, and those of a few.
+"""Distances of a query to windows of long series: bounds of many, distances of a few.
 
 Products of the query with all windows of a block come from its Fourier transform, means and
 deviations from running sums. Their errors are bounded by the size of the block's values, and taken
@@ -41,7 +41,7 @@ class Query:
     """A short series, (length, dim), prepared for the search of its nearest windows.
 
     Bounds and distances are those of ``distance``: "euclidean", or "dtw" with a window. Windows
-    that deviate in a channel by at most its limit are constant; `limits` are those of the query.
+    that deviate in a channel by at most its limit are constant; `limits` belong to the query.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Query:
         return total
 
     def _warping_bounds(self, x: np.ndarray, limits: np.ndarray) -> np.ndarray:
-        """Sum up the distances of some places to the envelopes of the query."""
+        """Sum up the distances of some steps to the envelopes of the query."""
         m, count = self.length, len(x) - self.length + 1
         by_channel = []
         for c in range(self.dim):
@@ -156,26 +156,26 @@ class Query:
     # ---- of a few windows
 
     def keys(self, distances: Any) -> Any:
-        """Return what bounds are compared with: squares of Euclidean distances."""
+        """Return the keys that bounds are compared with: squares of Euclidean distances."""
         return distances if self.distance == "dtw" else distances * distances
 
     def distances(
         self,
         x: np.ndarray,
-        places: np.ndarray,
+        starts: np.ndarray,
         limit: float,
         n_threads: int,
         limits: np.ndarray | float = 0.0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distances at some places of a series; bounds of those above the limit.
+        """Return the distances of some windows of a series; bounds above the limit.
 
         Two arrays: distances, infinity if only a bound was computed, and bounds.
         """
-        distances, bounds = np.empty((2, len(places)))
+        distances, bounds = np.empty((2, len(starts)))
         windows = sliding_window_view(x, self.length, axis=0)
         step = max(1, _GATHERED // (self.length * self.dim))
-        for begin in range(0, len(places), step):
-            taken = windows[places[begin : begin + step]].astype(np.float64, order="C")
+        for begin in range(0, len(starts), step):
+            taken = windows[starts[begin : begin + step]].astype(np.float64, order="C")
             if self.normalize:
                 taken = standardized(taken, limits)
             chunk = slice(begin, begin + step)
@@ -214,7 +214,7 @@ class Query:
 def standardized(windows: np.ndarray, limits: np.ndarray | float = 0.0) -> np.ndarray:
     """Return windows, (..., dim, length), with mean 0 and deviation 1; constant ones as zeros.
 
-    Those that deviate by at most the limit of their channel are constant.
+    A window that deviates by at most the limit of its channel is constant.
     """
     # The first value is taken off, and the unit is the largest: neither costs digits.
     away = windows - windows[..., :1]

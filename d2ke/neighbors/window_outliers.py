@@ -32,7 +32,7 @@ class WindowOutliers:
         Their scores.
     step_scores : ndarray of float64 or list
         A score for each step, for several series a list of arrays: the mean of the scores of the
-        windows over it. NaN where there is none.
+        windows over it, or NaN.
     length : int
         Steps of a window.
     """
@@ -63,7 +63,7 @@ def window_outliers(
     ----------
     X : array_like, Objects or what `pack` takes
         A series of numbers, or several of unequal lengths and one or more channels. NaN stands for
-        values that are missing.
+        missing values.
     length : int or None
         Steps of a window: about as long as what is looked for, or a period. None: the first peak of
         the autocorrelation of the longest series, with a warning that says which.
@@ -78,7 +78,7 @@ def window_outliers(
     smooth : float
         The scores of ``smooth * length`` windows in a row are averaged; 0: they stay as they are.
     exclusion : float
-        Windows whose places differ by at most ``exclusion * length`` steps are not compared.
+        Windows at most ``exclusion * length`` steps apart are not compared.
     n_threads, progress
         As for `window_profile`.
 
@@ -116,9 +116,9 @@ def window_outliers(
     """
     objects = read_series("X", X)
     n, k = integer("n", n, 1), integer("k", k, 1)
-    ways = [True, False]
+    modes = [True, False]
     if not (isinstance(normalize, str) and normalize == "both"):
-        ways = [flag("normalize", normalize)]
+        modes = [flag("normalize", normalize)]
     if length is None:
         length = find_period(objects)
         warn(f"length={length} was chosen, the first peak of the autocorrelation")
@@ -126,23 +126,23 @@ def window_outliers(
     zone = int(not_negative("exclusion", exclusion) * length)
     width = max(1, round(not_negative("smooth", smooth) * length))
     # Each step has the score of the window that begins there: the last ones of a series have none.
-    profiles = np.full((len(ways), len(objects.values)), np.nan)
+    profiles = np.full((len(modes), len(objects.values)), np.nan)
     with progress_bar(progress, "windows", "diagonal") as report:
-        for way, profile in zip(ways, profiles, strict=True):
+        for mode, profile in zip(modes, profiles, strict=True):
             taken = objects
-            if objects.dim > 1 and not way:
+            if objects.dim > 1 and not mode:
                 units = np.array([_spread(channel) for channel in objects.values.T], objects.dtype)
                 taken = with_fields(objects, values=objects.values / units)
-            found = find_profile(taken, None, length, k, way, zone, team_size(n_threads), report)
-            for begin, distances in zip(objects.offsets, found.distances, strict=False):
+            windows = find_profile(taken, None, length, k, mode, zone, team_size(n_threads), report)
+            for begin, distances in zip(objects.offsets, windows.distances, strict=False):
                 profile[begin : begin + len(distances)] = distances
-            if len(ways) > 1:
+            if len(modes) > 1:
                 profile -= np.nanmedian(profile)
                 profile /= _spread(profile)
     scores, steps = profiles.max(axis=0), []
-    for one in np.split(scores, objects.offsets[1:-1]):
-        one[:] = np.where(np.isnan(one), np.nan, _moving_means(one, width, (width - 1) // 2))
-        steps.append(_moving_means(one, length, length - 1))
+    for chunk in np.split(scores, objects.offsets[1:-1]):
+        chunk[:] = np.where(np.isnan(chunk), np.nan, _moving_means(chunk, width, (width - 1) // 2))
+        steps.append(_moving_means(chunk, length, length - 1))
     left = np.where(np.isnan(scores), -np.inf, scores)
     at: list[int] = []
     while len(at) < n and left.max() > -np.inf:
@@ -160,14 +160,14 @@ def _spread(values: NDArray[Any]) -> float:
 
 
 def _moving_means(values: NDArray[np.float64], width: int, before: int) -> NDArray[np.float64]:
-    """Return means of what is known among `width` values, which begin `before` each; or NaN.
+    """Return moving means of `width` values without NaN, from `before` values earlier on.
 
-    Nothing is ever taken off a sum, so that a large value leaves no error in others' means.
+    Sums are never updated by subtraction, so a large value leaves no error in other means.
     """
-    known, origin = ~np.isnan(values), before - width // 2
+    present, origin = ~np.isnan(values), before - width // 2
     sums, counts = (
-        correlate1d(one, np.ones(width), mode="constant", origin=origin)
-        for one in (np.where(known, values, 0), known.astype(np.float64))
+        correlate1d(array, np.ones(width), mode="constant", origin=origin)
+        for array in (np.where(present, values, 0), present.astype(np.float64))
     )
     return np.asarray(sums / np.where(counts > 0, counts, np.nan))
 
@@ -182,7 +182,7 @@ def find_period(objects: Objects) -> int:
     if n > 3:
         x = detrend(x, axis=0)
         x /= np.where(x.std(axis=0) == 0, 1, x.std(axis=0))
-        sums = np.sum([correlate(one, one, method="fft") for one in x.T], axis=0)[n - 1 :]
+        sums = np.sum([correlate(c, c, method="fft") for c in x.T], axis=0)[n - 1 :]
         correlation = (sums / np.arange(n, 0, -1) / objects.dim)[: n // 3]
         peaks, _ = find_peaks(correlation, prominence=0.05)
         peaks = peaks[(correlation[peaks] > 0) & (peaks >= 8)]  # fewer steps have no shape

@@ -34,11 +34,9 @@ class WindowProfile:
     Attributes
     ----------
     distances : ndarray of float64 or list
-        The distance of the window that begins at each place to its k-th nearest; NaN where there is
-        none.
+        The distance of the window at each step to its k-th nearest, or NaN.
     series, starts : ndarray of int64 or list
-        The number of the series of that window, and the place where it begins; -1 where there is
-        none.
+        The series of the k-th nearest, and the step where it begins, or -1.
     """
 
     distances: NDArray[np.float64] | list[NDArray[np.float64]]
@@ -64,7 +62,7 @@ def window_profile(
     ----------
     X : array_like, Objects or what `pack` takes
         A series of numbers, or n series of unequal lengths and one or more channels. NaN stands for
-        values that are missing.
+        missing values.
     length : int
         Steps of a window.
     Y : array_like, Objects or what `pack` takes, optional
@@ -75,8 +73,8 @@ def window_profile(
         Bring each window to mean 0 and deviation 1 in each channel: shapes are compared. Constant
         ones become 0, as in `nearest_windows`. False: values are compared.
     exclusion : float
-        Windows whose places differ by at most ``exclusion * length`` steps count as one: none is
-        compared with itself, and the k nearest are k different ones.
+        Windows at most ``exclusion * length`` steps apart count as one: none is compared with
+        itself, and the k nearest are k different ones.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool, optional
@@ -86,8 +84,8 @@ def window_profile(
     Returns
     -------
     WindowProfile
-        For each place of each series `distances`, `series` and `starts`. Windows that hold a
-        missing value in any channel have no distance.
+        For each window of each series `distances`, `series` and `starts`. Windows with a missing
+        value in any channel have no distance.
 
     Raises
     ------
@@ -112,10 +110,10 @@ def window_profile(
     Notes
     -----
     Distances are the root of the sum of squared differences of all values. The nearest is found
-    first, then the nearest of those that are not in its exclusion zone, and so on; ties go to the
-    first series and place. All pairs of windows are compared, in memory that grows with the number
+    first, then the nearest outside of its exclusion zone, and so on; ties go to the
+    first series and step. All pairs of windows are compared, in memory that grows with the number
     of steps: sums of products go along the diagonals of the table of all pairs, from anchors
-    `length` steps apart outwards, so that what is outside of two windows never enters their sum. By
+    `length` steps apart outwards, so that values outside of two windows never enter their sum. By
     rounding, the square of a distance may exceed the least one by at most
     ``4 * length**2 * (length + 10) * 2**-53`` for each channel if windows are normalised, mostly by
     1/length of that, and by a relative ``(length + 3) * 2**-52`` if not. Lengths, levels and units
@@ -132,21 +130,21 @@ def window_profile(
     >>> bool(170 < profile.distances.argmax() < 206)
     True
     """
-    objects, others = read_series("X", X), None
+    objects, y_objects = read_series("X", X), None
     if Y is not None:
-        others = matched(objects, read_series("Y", Y), "X", "Y")
+        y_objects = matched(objects, read_series("Y", Y), "X", "Y")
     length = check_length(objects, "X", integer("length", length, 1))
-    if others is not None:
-        check_length(others, "Y", length)
+    if y_objects is not None:
+        check_length(y_objects, "Y", length)
     k, normalize = integer("k", k, 1), flag("normalize", normalize)
     zone = int(not_negative("exclusion", exclusion) * length)
     with progress_bar(progress, "windows", "diagonal") as report:
-        found = find_profile(
-            objects, others, length, k, normalize, zone, team_size(n_threads), report
+        profile = find_profile(
+            objects, y_objects, length, k, normalize, zone, team_size(n_threads), report
         )
     if len(objects) > 1:
-        return found
-    return WindowProfile(found.distances[0], found.series[0], found.starts[0])
+        return profile
+    return WindowProfile(profile.distances[0], profile.series[0], profile.starts[0])
 
 
 def read_series(name: str, X: Any) -> Objects:
@@ -163,7 +161,7 @@ def read_series(name: str, X: Any) -> Objects:
 
 
 def check_length(objects: Objects, name: str, length: int) -> int:
-    """Refuse windows longer than all series; warn of those that are not there."""
+    """Refuse windows longer than all series; warn of short series and missing values."""
     longest = int(objects.lengths.max(initial=0))
     if length > longest:
         hint = f"; [{name}] is one series, (steps, channels)" if len(objects) > 1 else ""
@@ -184,15 +182,15 @@ def check_length(objects: Objects, name: str, length: int) -> int:
 
 
 class _Windows:
-    """The series of a collection one after another, in the form of the kernel; see its header.
+    """Concatenated series in the layout of the kernel; see its header.
 
-    `begins` are their places, and `counts` their windows; those of fewer steps than a window are
-    left empty.
+    `begins` are their offsets, and `counts` their numbers of windows; a series shorter than a
+    window is left out.
     """
 
     def __init__(self, objects: Objects, length: int, zone: int, normalize: bool, exponent: int,
                  n_threads: int):  # fmt: skip
-        gap = max(1, zone + 1 - length)  # windows of two series are in no zone of each other
+        gap = max(1, zone + 1 - length)  # no zone spans two series
         self.length, self.normalize, self.n_threads = length, normalize, n_threads
         self.counts = np.maximum(objects.lengths - length + 1, 0)
         spaces = np.where(self.counts, objects.lengths + gap, 0)
@@ -203,51 +201,51 @@ class _Windows:
         self.limits = np.zeros((objects.dim, n if normalize else 0))
         limits = np.ldexp(constant_limits(filled(objects), objects.dtype), -exponent)
         for i in np.flatnonzero(self.counts):
-            part = objects.values[objects.offsets[i] : objects.offsets[i + 1]].astype(np.float64)
-            at = slice(self.begins[i], self.begins[i] + len(part))
-            self.values[:, at] = np.ldexp(part.T, -exponent)
+            values = objects.values[objects.offsets[i] : objects.offsets[i + 1]].astype(np.float64)
+            at = slice(self.begins[i], self.begins[i] + len(values))
+            self.values[:, at] = np.ldexp(values.T, -exponent)
             self.limits[:, at] = limits[i][:, None]
         self.windows = sliding_window_view(self.values, length, axis=1)
         self.means = self.inverses = self.values
         if normalize:
             self.means, self.inverses = np.full((2, objects.dim, n), np.nan)
-            self._of_parts(self._normalize, self.first, self.last + 1)
+            self._in_chunks(self._normalize, self.first, self.last + 1)
 
-    def _of_parts(self, work: Callable[[slice], None], begin: int, end: int) -> None:
-        """Call a function with parts of windows that stay in the cache."""
+    def _in_chunks(self, work: Callable[[slice], None], begin: int, end: int) -> None:
+        """Call a function with chunks of windows that stay in the cache."""
         step = max(1, _GATHERED // (self.length * len(self.values)))
-        parts = [slice(at, min(at + step, end)) for at in range(begin, end, step)]
+        chunks = [slice(at, min(at + step, end)) for at in range(begin, end, step)]
         with worker_pool(self.n_threads) as pool:
-            list(pool.map(work, parts))
+            list(pool.map(work, chunks))
 
-    def _normalize(self, part: slice) -> None:
-        """Fill in what normalises windows; of each its first value is taken off, for its digits."""
-        away = self.windows[:, part] - self.values[:, part, None]
-        self.means[:, part] = away.mean(axis=2)
-        away -= self.means[:, part, None]
+    def _normalize(self, chunk: slice) -> None:
+        """Compute means and inverse deviations; the first value is subtracted to save digits."""
+        away = self.windows[:, chunk] - self.values[:, chunk, None]
+        self.means[:, chunk] = away.mean(axis=2)
+        away -= self.means[:, chunk, None]
         deviations = np.sqrt((away**2).mean(axis=2))
-        constant = deviations <= self.limits[:, part]
-        self.constants[part] = constant.sum(axis=0) / 2
-        self.inverses[:, part] = 1 / np.where(constant, np.inf, deviations * np.sqrt(self.length))
+        constant = deviations <= self.limits[:, chunk]
+        self.constants[chunk] = constant.sum(axis=0) / 2
+        self.inverses[:, chunk] = 1 / np.where(constant, np.inf, deviations * np.sqrt(self.length))
 
-    def distances(self, places: NDArray[np.int64], other: _Windows,
-                  others: NDArray[np.int64]) -> NDArray[np.float64]:  # fmt: skip
-        """Return the distances of windows to those of the other side, value by value."""
-        result = np.empty(len(places))
+    def distances(self, starts: NDArray[np.int64], other: _Windows,
+                  other_starts: NDArray[np.int64]) -> NDArray[np.float64]:  # fmt: skip
+        """Return the distances of windows to windows of the other side, value by value."""
+        result = np.empty(len(starts))
 
-        def compute(part: slice) -> None:
-            away = self._taken(places[part]) - other._taken(others[part])
-            result[part] = np.sqrt((away**2).sum(axis=2).sum(axis=0))
+        def compute(chunk: slice) -> None:
+            away = self._taken(starts[chunk]) - other._taken(other_starts[chunk])
+            result[chunk] = np.sqrt((away**2).sum(axis=2).sum(axis=0))
 
-        self._of_parts(compute, 0, len(places))
+        self._in_chunks(compute, 0, len(starts))
         return result
 
-    def _taken(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return windows, (dim, n, length), as they are compared."""
+    def _taken(self, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return windows, normalised if requested: (dim, n, length)."""
         if not self.normalize:
-            return self.windows[:, places]
-        away = self.windows[:, places] - self.values[:, places, None] - self.means[:, places, None]
-        return np.asarray(away * (self.inverses[:, places, None] * np.sqrt(self.length)))
+            return self.windows[:, starts]
+        away = self.windows[:, starts] - self.values[:, starts, None] - self.means[:, starts, None]
+        return np.asarray(away * (self.inverses[:, starts, None] * np.sqrt(self.length)))
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Return the values of the windows of each series."""
@@ -255,13 +253,13 @@ class _Windows:
 
 
 def filled(objects: Objects) -> Objects:
-    """Return series with means of their channels in place of what is missing."""
+    """Return series with missing values replaced by the mean of their channel."""
     if not objects.missing:
         return objects
     values = objects.values.copy()
-    for part in np.split(values, objects.offsets[1:-1]):
-        present = np.ma.masked_invalid(part)
-        part[:] = np.where(present.mask, np.ma.filled(present.mean(axis=0), 0), part)
+    for series in np.split(values, objects.offsets[1:-1]):
+        present = np.ma.masked_invalid(series)
+        series[:] = np.where(present.mask, np.ma.filled(present.mean(axis=0), 0), series)
     return with_fields(objects, values=values, missing=False)
 
 
@@ -275,35 +273,35 @@ def find_profile(
     n_threads: int,
     report: Callable[[int, int], None] | None = None,
 ) -> WindowProfile:
-    """Return lists for the series of a collection, that has a series of so many steps."""
+    """Return the profiles of all series, at least one of which has `length` steps."""
     sides = [objects] if others is None else [objects, others]
-    steps = sum(len(one.values) + len(one) for one in sides)
+    steps = sum(len(side.values) + len(side) for side in sides)
     # Values, limits, means and deviations, then a list of each thread and of each neighbour.
     per_step = 8 * (6 * objects.dim + 2 * n_threads + k + 4)
     check_fits(per_step * steps + n_threads * 512 * length, "the lists of all windows",
                "use fewer threads, or a part of X at a time")  # fmt: skip
-    largest = max(float(np.nanmax(np.abs(one.values), initial=0)) for one in sides)
+    largest = max(float(np.nanmax(np.abs(side.values), initial=0)) for side in sides)
     exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
-    layouts = [_Windows(one, length, zone, normalize, exponent, n_threads) for one in sides]
+    layouts = [_Windows(side, length, zone, normalize, exponent, n_threads) for side in sides]
     x, y = layouts[0], layouts[-1]
-    chosen = np.empty((0, len(x.constants)), np.int64)
+    previous = np.empty((0, len(x.constants)), np.int64)
     for done in range(k):
 
-        def of_all(part: int, whole: int, done: int = done) -> None:
+        def visit(count: int, total: int, done: int = done) -> None:
             if report is not None:
-                report(done * whole + part, k * whole)
+                report(done * total + count, k * total)
 
-        found = kernel.nearest_places(x, y, length, normalize, zone, chosen, n_threads, of_all)
-        chosen = np.vstack([chosen, found])
-    known = np.flatnonzero(found >= 0)
-    if not len(known):
+        last = kernel.nearest_places(x, y, length, normalize, zone, previous, n_threads, visit)
+        previous = np.vstack([previous, last])
+    rows = np.flatnonzero(last >= 0)
+    if not len(rows):
         apart = "" if others is not None and k == 1 else f", more than {zone} steps apart"
         near = "another one" if k == 1 else f"{k} others"
         raise ArgumentError("length", f"is {length}: no window of X has {near}{apart}")
-    distances = np.full(len(found), np.nan)
-    own = x.distances(known, y, found[known])
-    distances[known] = np.ldexp(own, 0 if normalize else exponent)
-    series, starts = np.full((2, len(found)), -1)
-    at = np.searchsorted(y.begins, found[known], side="right") - 1
-    series[known], starts[known] = at, found[known] - y.begins[at]
+    distances = np.full(len(last), np.nan)
+    values = x.distances(rows, y, last[rows])
+    distances[rows] = np.ldexp(values, 0 if normalize else exponent)
+    series, starts = np.full((2, len(last)), -1)
+    at = np.searchsorted(y.begins, last[rows], side="right") - 1
+    series[rows], starts[rows] = at, last[rows] - y.begins[at]
     return WindowProfile(x.split(distances), x.split(series), x.split(starts))

@@ -56,11 +56,11 @@ def nearest_windows(
         Number of windows.
     normalize : bool
         Bring the query and each window to mean 0 and deviation 1 in each channel. Constant ones
-        become 0: those whose deviation is at most 8 eps of the largest deviation of their series
+        become 0: windows whose deviation is at most 8 eps of the largest deviation of their series
         from its mean, or 2 eps of its largest value, with eps that of the type of the values.
     exclusion : float
-        Windows whose places differ by at most ``exclusion * length`` steps count as one: only the
-        nearest of them is returned. 0: every place counts.
+        Windows at most ``exclusion * length`` steps apart count as one: only the nearest of them is
+        returned. 0: every window counts.
     distance : {"euclidean", "dtw"}
         The root of the sum of squared differences of all values, or dynamic time warping as in
         `distance_matrix`.
@@ -89,12 +89,12 @@ def nearest_windows(
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
-        If the bounds, 4 bytes for each place, do not fit.
+        If the bounds, 4 bytes for each window, do not fit.
 
     Notes
     -----
-    The nearest window is chosen first, then the nearest of those that are not within its exclusion
-    zone, and so on; ties go to the first series and place. All windows have a lower bound:
+    The nearest window is chosen first, then the nearest outside of its exclusion zone, and so
+    on; ties go to the first series and step. All windows have a lower bound:
     Euclidean distances by Fourier transforms of blocks less their errors, warping distances by
     envelopes [1]_. Distances are computed in float64 where bounds do not decide.
 
@@ -126,15 +126,15 @@ def nearest_windows(
     radius = BY_NAME["dtw"].parameters["window"]("window", window)
     if distance != "dtw" and radius != elastic.NO_WINDOW:
         raise TypeError("window goes with distance='dtw'")
-    places = np.maximum(x.lengths - len(q.values) + 1, 0)
-    short = int((places == 0).sum())
+    counts = np.maximum(x.lengths - len(q.values) + 1, 0)
+    short = int((counts == 0).sum())
     if short == len(x):
         raise ArgumentError("query", f"has {len(q.values)} values, more than any series of X")
     if short:
         warn(f"{short} of {len(x)} series are shorter than the query and are left out")
-    check_fits(5 * int(places.sum()), "a bound of each place", "search a part of X at a time")
+    check_fits(5 * int(counts.sum()), "a bound of each place", "search a part of X at a time")
     prepared = Query(q.values, normalize, distance, radius, constant_limits(q, q.dtype)[0])
-    search = _Search(x, prepared, places, team_size(n_threads))
+    search = _Search(x, prepared, counts, team_size(n_threads))
     with progress_bar(progress, "windows") as report:
         search.fill(report)
     matches = list(search.nearest(k, zone))
@@ -157,23 +157,23 @@ def _one_series(query: Any) -> Objects:
 
 
 class _Search:
-    """Bounds of all places of all series, of which the nearest are computed.
+    """Bounds of all windows of all series; distances of the nearest are computed.
 
-    A place's position is its number among the places of all series. Places that were computed or
-    are excluded have the bound infinity; minima of runs of bounds locate the small ones.
+    A position numbers the windows of all series. Computed and excluded windows have the bound
+    infinity; minima of runs of bounds locate the small ones.
     """
 
-    def __init__(self, x: Objects, query: Query, places: np.ndarray, n_threads: int):
+    def __init__(self, x: Objects, query: Query, counts: np.ndarray, n_threads: int):
         self.x, self.query, self.n_threads = x, query, n_threads
         self.limits = constant_limits(x, x.dtype)
-        self.starts = np.append(0, np.cumsum(places))
+        self.starts = np.append(0, np.cumsum(counts))
         total = int(self.starts[-1])
         self.bounds = np.full(-(-total // _RUN) * _RUN, np.inf, np.float32)
         self.minima = np.full(len(self.bounds) // _RUN, np.inf, np.float32)
-        self.known: list[tuple[float, int]] = []
+        self.computed: list[tuple[float, int]] = []
 
     def fill(self, report: Any) -> None:
-        """Bound all places."""
+        """Bound all windows."""
         step = self.query.block - self.query.length + 1
         jobs = [
             (i, begin)
@@ -195,44 +195,44 @@ class _Search:
         self.minima[:] = self.bounds.reshape(-1, _RUN).min(axis=1)
 
     def nearest(self, k: int, zone: int) -> Iterator[tuple[float, int]]:
-        """Yield distances and positions, the nearest first, of no two in one zone."""
-        chosen: list[int] = []
-        while len(chosen) < k:
+        """Yield distances and positions, the nearest first, no two in one zone."""
+        results: list[int] = []
+        while len(results) < k:
             self._settle()
-            while self.known and self._excluded(self.known[0][1], chosen, zone):
-                heapq.heappop(self.known)
+            while self.computed and self._excluded(self.computed[0][1], results, zone):
+                heapq.heappop(self.computed)
             if not self._settled():
                 continue
-            if not self.known:
+            if not self.computed:
                 return
-            value, position = heapq.heappop(self.known)
-            insort(chosen, position)
+            value, position = heapq.heappop(self.computed)
+            insort(results, position)
             i = np.searchsorted(self.starts, position, side="right") - 1
             begin, end = max(self.starts[i], position - zone), position + zone + 1
             self._set(np.arange(begin, min(end, self.starts[i + 1])), np.inf)
             yield value, position
 
-    def _excluded(self, position: int, chosen: list[int], zone: int) -> bool:
-        """Return whether a position is in the zone of a chosen one in the same series."""
+    def _excluded(self, position: int, results: list[int], zone: int) -> bool:
+        """Return whether a position is in the zone of a result in the same series."""
         i = np.searchsorted(self.starts, position, side="right") - 1
         begin, end = self.starts[i : i + 2]
-        at = bisect_left(chosen, max(position - zone, begin))
-        return at < len(chosen) and chosen[at] <= min(position + zone, end - 1)
+        at = bisect_left(results, max(position - zone, begin))
+        return at < len(results) and results[at] <= min(position + zone, end - 1)
 
     def _limit(self) -> np.float32:
-        """Return the largest bound that may belong to the nearest place."""
-        if not self.known:
+        """Return the largest bound that may belong to the nearest window."""
+        if not self.computed:
             return np.float32(self.minima.min())
-        limit = self.query.keys(self.known[0][0]) * (1 + 1e-6)
+        limit = self.query.keys(self.computed[0][0]) * (1 + 1e-6)
         return np.float32(min(limit, float(np.finfo(np.float32).max)))
 
     def _settled(self) -> bool:
         return self.minima.min() == np.inf or (
-            bool(self.known) and self.minima.min() > self._limit()
+            bool(self.computed) and self.minima.min() > self._limit()
         )
 
     def _settle(self) -> None:
-        """Compute distances until no other place can be nearer than the nearest one known."""
+        """Compute distances until no other window can be nearer than the nearest so far."""
         batch = _BATCH
         while not self._settled():
             runs = np.flatnonzero(self.minima <= self._limit())
@@ -247,8 +247,8 @@ class _Search:
 
     def _compute(self, positions: np.ndarray) -> None:
         """Compute the distances at some positions, in order."""
-        # Above `_limit`, and above 0 in float32: places with only a bound are not looked at again.
-        limit = max(self.known[0][0] * (1 + 4e-6), 1e-30) if self.known else np.inf
+        # Above `_limit`, and above 0 in float32: windows with only a bound are not looked at again.
+        limit = max(self.computed[0][0] * (1 + 4e-6), 1e-30) if self.computed else np.inf
         series = np.searchsorted(self.starts, positions, side="right") - 1
         for i in np.unique(series):
             taken = positions[series == i]
@@ -259,7 +259,7 @@ class _Search:
             rejected = distances == np.inf
             self._set(taken, np.where(rejected, bounds * (1 - 2.0**-22), np.inf))
             for entry in zip(distances[~rejected].tolist(), taken[~rejected].tolist(), strict=True):
-                heapq.heappush(self.known, entry)
+                heapq.heappush(self.computed, entry)
 
     def _set(self, positions: np.ndarray, bounds: Any) -> None:
         """Change the bounds of some positions."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The folder of an index: kills, damage, full disks.
 
-Histories, random kills, random flips and readers beside a writer are in
-tests/neighbors/test_index_files.py.
+Histories are in tests/neighbors/test_index_files.py; random kills, random flips and readers beside
+a writer in tests/neighbors/test_index_damage.py.
 """
 
 import errno

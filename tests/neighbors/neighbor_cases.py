@@ -99,6 +99,6 @@ def check_bounded(data, X, chosen):
         patch.setattr(bounded, "FEWEST_PAIRS", 0)
         patch.setattr(bounded, "_ROWS", 7)
         patch.setattr(bounded, "_LEAST", data.draw(st.sampled_from([2, 64])))
-        patch.setattr(bounded, "_KEPT_BYTES", data.draw(st.sampled_from([0, 1 << 20])))
+        patch.setattr(bounded, "_TABLE_BYTES", data.draw(st.sampled_from([0, 1 << 20])))
         patch.setattr(bounded, "pays", lambda *_: True)
         check_searches(data, X, chosen)

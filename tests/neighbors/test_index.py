@@ -20,7 +20,7 @@ from test_every_distance import CASES, objects
 from test_near_strings import WAYS
 
 import d2ke
-from d2ke.neighbors import collection, segments, string_costs, strings
+from d2ke.neighbors import collection, string_costs, strings
 from d2ke.neighbors import index as index_module
 
 # Tiny arrays, which are meant as they are.
@@ -125,8 +125,8 @@ IDS = {
 
 def small(patch, data, case):
     """Let few objects make segments, and strings be searched in any way."""
-    patch.setattr(segments, "FEWEST", data.draw(st.sampled_from([1, 4])))
-    patch.setattr(collection, "_TAIL", data.draw(st.sampled_from([1, 5])))
+    patch.setattr(collection, "_MIN_INDEXED", data.draw(st.sampled_from([1, 4])))
+    patch.setattr(collection, "_MAX_TAIL", data.draw(st.sampled_from([1, 5])))
     if case in EDITED.values():
         find_strings(patch, data.draw(st.sampled_from(["few", *WAYS])))
 
@@ -254,7 +254,7 @@ class History:
 
     def groups(self):
         """Compare the groups at a radius with the parts of the graph of all."""
-        if self.index._held.segments[0].pairs.same:
+        if self.index._collection.segments[0].pairs.same:
             radius = self.data.draw(st.sampled_from([0.0, 1.0]))
             near = d2ke.within(self.plain(), radius=radius, **self.options)
             assert (self.index.groups(radius) == connected_components(near, False)[1]).all()
@@ -316,8 +316,8 @@ def test_any_history(name, data):
 )
 def test_every_distance(name, params, monkeypatch):
     """Build, remove, add and search by every distance of the registry."""
-    monkeypatch.setattr(segments, "FEWEST", 4)
-    monkeypatch.setattr(collection, "_TAIL", 4)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 4)
+    monkeypatch.setattr(collection, "_MAX_TAIL", 4)
     find_strings(monkeypatch, "few")
     options = {"distance": name, **params}
     X, Y = objects(name, params, 10, 0), objects(name, params, 40, 1)
@@ -363,7 +363,7 @@ def test_what_is_given_and_returned_is_the_users_own():
     ids, new = np.arange(9), np.array([20])
     index = d2ke.Index(items, distance=lambda x, y: abs(x - y), ids=ids)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collection, "_TAIL", 1)
+        patch.setattr(collection, "_MAX_TAIL", 1)
         numbers = index.add(more, ids=new)
     for mine in (items, more, ids, new, numbers, index.indices, index.objects([0, 9])):
         mine[0] = 100
@@ -654,7 +654,7 @@ def test_indexes_that_cannot_be(items, options, message):
 )
 def test_searches_of_several_threads(items, options, monkeypatch):
     """Each is as it would be alone, whatever the others prepare in the meantime."""
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     if isinstance(items, list):
         queries = [words(1 + seed % 3, seed) for seed in range(1, 65)]
         find_strings(monkeypatch, "few")
@@ -679,7 +679,7 @@ def test_searches_of_several_threads(items, options, monkeypatch):
 @pytest.mark.parametrize("name", EDITED)
 def test_searches_for_strings_of_other_lengths(name, monkeypatch):
     """Memory that is kept between searches has nothing of the longer ones before."""
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     find_strings(monkeypatch, "few")
     items, options = ["", "acaba", "abcabcab"], KINDS[name].options
     index = d2ke.Index(items, **options)
@@ -738,7 +738,7 @@ def test_copies_and_pickles_have_the_objects():
 
 
 def test_errors_of_a_function_name_the_index_of_an_object(monkeypatch):
-    monkeypatch.setattr(segments, "FEWEST", 4)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 4)
 
     def distance(x, y):
         return -1.0 if (x, y) == (99.0, 7.0) else abs(x - y)
@@ -760,7 +760,7 @@ def test_dates_that_plain_numbers_come_to():
 
 
 def test_objects_that_come_cost_distances_to_the_pivots_only(monkeypatch):
-    monkeypatch.setattr(segments, "FEWEST", 100)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 100)
     points = np.random.default_rng(0).standard_normal((500, 2)).tolist()
     calls = []
 
@@ -776,7 +776,7 @@ def test_objects_that_come_cost_distances_to_the_pivots_only(monkeypatch):
     calls.clear()
     indices, distances = index.nearest(points[:1], k=3)
     assert 6 * 198 <= len(calls) <= 6 * 200 + 600
-    assert index._held.segments[0].prepared.before is None  # it is not kept any longer
+    assert index._collection.segments[0].prepared.base is None  # its memory is free
     D = np.array([math.dist(points[0], point) for point in points])
     D[[301, 2]] = np.inf
     same(indices[0], np.argsort(D, kind="stable")[:3])
@@ -784,7 +784,7 @@ def test_objects_that_come_cost_distances_to_the_pivots_only(monkeypatch):
 
 
 def test_a_metric_that_new_objects_violate(monkeypatch):
-    monkeypatch.setattr(segments, "FEWEST", 100)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 100)
     far = d2ke.Index(
         [float(i) for i in range(200)],
         distance=lambda x, y: abs(x - y) if max(x, y) < 500 else (x - y) ** 2,

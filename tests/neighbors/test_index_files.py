@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An index in a folder: histories, what is kept, what is refused, kills and damage."""
+"""An index in a folder: histories, stored contents, readers, and refused arguments."""
 
-import errno
 import os
 import shutil
-import signal
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -19,13 +15,12 @@ from test_every_distance import CASES, objects
 from test_index import KINDS, STEPS, Case, History, arrays, columns_of, small, words
 
 import d2ke
-from d2ke.neighbors import collection, segments
+from d2ke.neighbors import collection
 from d2ke.neighbors import index as indexes
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
 
-FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks at each kill")
 histories = settings(max_examples=examples(30), deadline=None)
 
 
@@ -64,7 +59,7 @@ NEW = {
         KINDS["records"].items, {"distance": OWN}, collect=columns_of, learned=own_weights
     ),
 }
-OF_STORE = (
+STORED_KINDS = (
     *("levenshtein", "damerau_levenshtein, normalized", "jaro", "bag"),
     *("dtw, window", "dtw, two channels", "mhd", "hausdorff", "emd"),
     *("records", "function", "metric", *NEW),
@@ -73,10 +68,10 @@ KINDS.update(NEW)
 
 
 def needed(options):
-    """What is given to open an index again."""
+    """Return the arguments to open an index again."""
     by = options["distance"]
-    of_function = callable(by) or (isinstance(by, dict) and any(map(callable, by.values())))
-    return {"distance": by} if of_function else {}
+    is_own = callable(by) or (isinstance(by, dict) and any(map(callable, by.values())))
+    return {"distance": by} if is_own else {}
 
 
 class SavedHistory(History):
@@ -126,7 +121,7 @@ class SavedHistory(History):
         if self.flip():  # is lost when there is anything newer
             items, ids = self.new(1, 3)
             if ids is not None:  # the reader may have objects that left meanwhile
-                ids = [f"{one}?" if isinstance(one, str) else one + 100 for one in ids]
+                ids = [f"{name}?" if isinstance(name, str) else name + 100 for name in ids]
             self.reader.add(self.case.collect(items), ids=ids)
             if len(self.reader) > 2:
                 self.reader.remove(self.reader.indices[:2])
@@ -149,7 +144,7 @@ FILE_STEPS = (
 )
 
 
-@pytest.mark.parametrize("name", OF_STORE)
+@pytest.mark.parametrize("name", STORED_KINDS)
 @histories
 @given(data=st.data())
 def test_any_history_of_files(name, data, tmp_path_factory):
@@ -186,21 +181,21 @@ def opened(index, path, **how):
 
 
 def contents(index, X, k=3):
-    """Return all that can be seen of an index, to be compared by ==."""
-    found = index.nearest(X, k=k)
-    graph = index.within(X, radius=float(np.median(found[1])))
+    """Return the public contents and answers of an index, comparable by ==."""
+    nearest = index.nearest(X, k=k)
+    graph = index.within(X, radius=float(np.median(nearest[1])))
     ids = None if index.ids is None else index.ids[index.indices].tolist()
-    held = index.objects(index.indices)
-    seen = [repr(held[i]) for i in range(len(held))]
-    arrays = (*found, graph.indptr, graph.indices, graph.data)
-    return index.indices.tolist(), ids, seen, *((a.dtype.str, a.tobytes()) for a in arrays)
+    objects = index.objects(index.indices)
+    texts = [repr(objects[i]) for i in range(len(objects))]
+    arrays = (*nearest, graph.indptr, graph.indices, graph.data)
+    return index.indices.tolist(), ids, texts, *((a.dtype.str, a.tobytes()) for a in arrays)
 
 
-def kept(path, index, more, X, **how):
-    """Compare an index with what is read of it: a writer's, and one that is opened later."""
+def check_copy(path, index, more, X, **how):
+    """Compare an index with its saved copy, opened by a writer, and again later."""
     with opened(index, path, writable=True, **how) as copy:
-        for one in (index, copy):
-            one.add(more)
+        for target in (index, copy):
+            target.add(more)
         assert contents(copy, X) == contents(index, X)
     copy = d2ke.Index.open(path, **how)
     assert contents(copy, X) == contents(index, X)
@@ -249,8 +244,8 @@ EVERY |= {(name, repr(p)): (name, p) for name, more in MORE.items() for p in mor
 @pytest.mark.parametrize(("name", "params"), EVERY.values(), ids=map("".join, EVERY))
 def test_every_distance_is_kept(name, params, path, monkeypatch):
     """With its parameters, and what was prepared of the objects."""
-    monkeypatch.setattr(segments, "FEWEST", 4)
-    monkeypatch.setattr(collection, "_TAIL", 4)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 4)
+    monkeypatch.setattr(collection, "_MAX_TAIL", 4)
     X, Y = objects(name, params, 10, 0), objects(name, params, 20, 1)
     if params.get("ground") == "haversine":
         rng = np.random.default_rng(0)
@@ -258,12 +253,12 @@ def test_every_distance_is_kept(name, params, path, monkeypatch):
     index = d2ke.Index(Y[:20], distance=name, **params)
     index.nearest(X, k=3)
     copy = opened(index, path, writable=True)
-    assert type(copy._held.distance.params) is dict
-    same_values(copy._held.distance.params, params)
+    assert type(copy._collection.distance.params) is dict
+    same_values(copy._collection.distance.params, params)
     with copy:
-        for one in (index, copy):
-            one.add(Y[20:])
-            one.remove([3, 21])
+        for target in (index, copy):
+            target.add(Y[20:])
+            target.remove([3, 21])
         assert contents(copy, X) == contents(index, X)
     assert contents(d2ke.Index.open(path), X) == contents(index, X)
 
@@ -293,20 +288,20 @@ LETTERS = {
 @pytest.mark.parametrize("name", LETTERS)
 def test_letters_of_every_kind(name, path):
     items = d2ke.pack(LETTERS[name], kind="strings")
-    copy = kept(path, d2ke.Index(items[:-1], distance="levenshtein"), items[-1:], items)
+    copy = check_copy(path, d2ke.Index(items[:-1], distance="levenshtein"), items[-1:], items)
     assert copy.objects(copy.indices) == items
 
 
 def test_series_with_missing_values(path):
     X = [np.array(x) for x in ([1, np.nan, 3], [1.0, 2, 2], [0, 1, np.nan], [np.nan, 1.0])]
-    copy = kept(path, d2ke.Index(X[:3], distance="dtw", missing="arow"), X[3:], X)
+    copy = check_copy(path, d2ke.Index(X[:3], distance="dtw", missing="arow"), X[3:], X)
     assert copy.objects([0]).missing
 
 
 def test_objects_of_a_kind_that_was_added(path):
     d2ke.add_kind("paths", lambda name: name.split("/"), distance="osa")
     X = d2ke.pack(["a/b", "a/c", "b"], kind="paths")
-    kept(path, d2ke.Index(X), X[:2], X)
+    check_copy(path, d2ke.Index(X), X[:2], X)
 
 
 def test_vectors_with_all_that_they_have(path):
@@ -316,10 +311,10 @@ def test_vectors_with_all_that_they_have(path):
     named = d2ke.pack(values, kind="series", channels_first=False)
     named = d2ke.Objects("series", named.values, named.offsets, channel_names=["x", "y"])
     copy = opened(d2ke.Index(named, distance="dtw"), path)
-    found = copy.objects([2, 0])
-    assert found == named[[2, 0]]
-    assert found.channel_names == ("x", "y")
-    assert found.dtype == np.float32
+    objects = copy.objects([2, 0])
+    assert objects == named[[2, 0]]
+    assert objects.channel_names == ("x", "y")
+    assert objects.dtype == np.float32
     with pytest.raises(TypeError, match="objects are float64; those of the index are float32"):
         copy.add([x.astype(np.float64) for x in values])
     weighted = d2ke.pack(values, kind="sets", weights=[[1, 2, 3]] * 6)
@@ -343,19 +338,17 @@ BY = {
 }
 
 
-def some_of(people, *rows):
+def rows_of(people, *rows):
     return {name: [column[row] for row in rows] for name, column in people.items()}
 
 
 def test_columns_of_every_kind(path):
     """With their units, and the weights that were learned when the index was built."""
-    index = d2ke.Index(some_of(PEOPLE, 0, 1, 2), distance=BY)
-    copy = kept(path, index, some_of(PEOPLE, 3), PEOPLE)
-    found, wanted = copy.objects([0, 3]), index.objects([0, 3])
-    assert [column.use for column in found.columns.values()] == [
-        column.use for column in wanted.columns.values()
-    ]
-    assert found["born"].use == "dates"
+    index = d2ke.Index(rows_of(PEOPLE, 0, 1, 2), distance=BY)
+    copy = check_copy(path, index, rows_of(PEOPLE, 3), PEOPLE)
+    people, expected = copy.objects([0, 3]), index.objects([0, 3])
+    assert [people[name].use for name in people] == [expected[name].use for name in expected]
+    assert people["born"].use == "dates"
     with pytest.raises(TypeError, match="has durations"):
         copy.nearest({**PEOPLE, "born": PEOPLE["born"] - PEOPLE["born"][0]}, k=1)
 
@@ -393,8 +386,8 @@ def test_what_a_function_sees(items, path):
     seen = set()
 
     def distance(x, y):
-        for one in (x, y):
-            seen.add((type(one), getattr(one, "dtype", None), getattr(one, "shape", None)))
+        for item in (x, y):
+            seen.add((type(item), getattr(item, "dtype", None), getattr(item, "shape", None)))
         return float(np.sum(x != y)) if isinstance(x, str) else abs(float(x.sum()) - float(y.sum()))
 
     index = d2ke.Index(items, distance=distance)
@@ -433,7 +426,7 @@ def enough_searches(index, n=400):
     """Search few words so often that an index of their pieces is made; return it."""
     for seed in range(n):
         index.within(words(1, seed), radius=1)
-        columns = index._held.segments[0].index(1).columns
+        columns = index._collection.segments[0].index(1).columns
         if columns.pieces:
             return columns
     raise AssertionError("no index of pieces was made")
@@ -441,7 +434,7 @@ def enough_searches(index, n=400):
 
 @pytest.mark.parametrize("own", [False, True])
 def test_pieces_that_searches_made_are_kept(path, own, monkeypatch):
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     index = d2ke.Index(words(3000), distance="levenshtein")
     if own:
         index = opened(index, path, writable=True)
@@ -450,28 +443,28 @@ def test_pieces_that_searches_made_are_kept(path, own, monkeypatch):
     wanted = contents(index, words(5, 1))
     index.close()
     copy = d2ke.Index.open(path)
-    columns = copy._held.segments[0].index(1).columns
+    columns = copy._collection.segments[0].index(1).columns
     assert pieces <= {*columns.pieces}
     assert contents(copy, words(5, 1)) == wanted
-    assert copy._held.segments[0].index(1).columns is columns
+    assert copy._collection.segments[0].index(1).columns is columns
 
 
 def test_pieces_that_are_made_while_an_index_is_saved(path, monkeypatch):
     """By a search in another thread."""
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     index = d2ke.Index(words(3000), distance="levenshtein")
     columns = enough_searches(index)
-    [(count, one)] = columns.pieces.items()
+    [(count, pieces)] = columns.pieces.items()
 
     class Racing:
         def arrays(self):
-            columns.pieces[99] = one
-            return one.arrays()
+            columns.pieces[99] = pieces
+            return pieces.arrays()
 
     columns.pieces[count] = Racing()
     index.save(path)
     columns.pieces.clear()
-    columns.pieces[count] = one
+    columns.pieces[count] = pieces
     assert contents(d2ke.Index.open(path), words(5, 1)) == contents(index, words(5, 1))
 
 
@@ -551,8 +544,8 @@ def test_closed_indexes(path):
 
 def test_saving_while_another_thread_adds(path, monkeypatch):
     """What is saved was there at some moment."""
-    monkeypatch.setattr(segments, "FEWEST", 4)
-    monkeypatch.setattr(collection, "_TAIL", 8)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 4)
+    monkeypatch.setattr(collection, "_MAX_TAIL", 8)
     monkeypatch.setattr(indexes, "_LOG_RECORDS", 7)
     index, n = opened(d2ke.Index(words(5), distance="osa"), path, writable=True), 60
 
@@ -648,7 +641,7 @@ COLUMNS_BY = {
 @pytest.mark.parametrize("metric", [False, True])
 def test_another_distance(path, built, given, message, metric, monkeypatch):
     """It is refused, nothing has the index open then, and its own distance is taken."""
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     items = ["a", "bb", "cccc"]
     if isinstance(built, dict):
         items = {"a": [0.5, 2, 3], "b": [1, 2, 4], "c": [7.0, 1, 2], "d": items}
@@ -660,7 +653,7 @@ def test_another_distance(path, built, given, message, metric, monkeypatch):
     for verify in (False, True):
         with pytest.raises((TypeError, ValueError), match=message):
             d2ke.Index.open(path, distance=given, verify=verify, writable=True)
-    kept(path, index, items, items, **needed({"distance": built}))
+    check_copy(path, index, items, items, **needed({"distance": built}))
 
 
 def test_columns_in_another_order(path):
@@ -686,26 +679,9 @@ def test_a_compiled_function(path):
     one, other = (LowLevelCallable(function.ctypes) for function in compiled)
     X = list(np.random.default_rng(0).random((20, 2, 1)))
     index = d2ke.Index(X, distance=one)
-    kept(path, index, X[:3], X[:4], distance=one)
+    check_copy(path, index, X[:3], X[:4], distance=one)
     with pytest.raises(ValueError, match="is another function"):
         d2ke.Index.open(path, distance=other)
-
-
-def test_a_damaged_array_that_was_not_read(path):
-    """An index is not saved anew then: the copy would have right checksums."""
-    d2ke.Index(words(3000), distance="levenshtein").save(path)
-    [file] = path.glob("*.segment")
-    content = bytearray(file.read_bytes())
-    content[-1000] ^= 4
-    file.write_bytes(content)
-    message = r"names\.d2ke is damaged: segment 0, array "
-    with pytest.raises(ValueError, match=message):
-        d2ke.Index.open(path)
-    index = d2ke.Index.open(path, verify=False)
-    for call in (index.verify, lambda: index.save(path.with_name("copy.d2ke"))):
-        with pytest.raises(ValueError, match=message):
-            call()
-    assert not path.with_name("copy.d2ke").exists()
 
 
 @pytest.mark.parametrize(
@@ -737,215 +713,3 @@ def test_objects_that_cannot_be_saved(good, wrong, path):
         with pytest.raises(TypeError, match="of one dtype"):
             index.save(path)
     assert len(d2ke.Index.open(path, distance=distance)) == 3
-
-
-# ---------------------------------------------------------------- full disks
-
-
-def no_space(*_):
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def test_a_disk_that_has_no_room(path, monkeypatch):
-    """Changes are not made in memory either; they are in the log if only segments have no room."""
-    monkeypatch.setattr(indexes, "_LOG_RECORDS", 3)
-    index = opened(d2ke.Index(words(9), distance="osa", ids=[*range(9)]), path, writable=True)
-    with index, d2ke.Index.open(path) as reader:
-        before = contents(index, ["abc"])
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "write", no_space)
-            for call in (
-                lambda: index.add(["x"], ids=[20]),
-                lambda: index.remove([3]),
-                lambda: index.remove(ids=[3, 4]),
-            ):
-                with pytest.raises(OSError, match=r"nothing was added to .*names\.d2ke: No space"):
-                    call()
-                assert contents(index, ["abc"]) == before
-        with monkeypatch.context() as patch:
-            patch.setattr("d2ke.io.manifest.write_segment", no_space)
-            for i in range(5):
-                assert index.add([f"x{i}"], ids=[20 + i]).tolist() == [9 + i]
-            index.remove([10])
-            with pytest.raises(OSError, match="No space"):
-                index.save(path)
-            assert reader.refresh()
-            assert contents(reader, ["x1"]) == contents(index, ["x1"])
-        assert index._store.log
-        index.add(["y"], ids=[30])
-        assert not index._store.log
-        assert reader.refresh()
-        assert contents(reader, ["x1"]) == contents(index, ["x1"])
-
-
-def test_changes_that_are_interrupted(path, monkeypatch):
-    """Ctrl-C comes when they are in the log and in memory."""
-    index = opened(d2ke.Index(words(9), distance="osa"), path, writable=True)
-    add = collection.Collection.add
-
-    def interrupted(*given):
-        signal.raise_signal(signal.SIGINT)
-        return add(*given)
-
-    with index, monkeypatch.context() as patch:
-        patch.setattr(collection.Collection, "add", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            index.add(["x"])
-        patch.undo()
-        assert index.indices.tolist() == [*range(10)]
-        assert contents(d2ke.Index.open(path), ["x"]) == contents(index, ["x"])
-        assert index.add(["y"]).tolist() == [10]
-
-
-def test_changes_that_were_written_and_cannot_be_made(path, monkeypatch):
-    """No later one follows them, since its indices would not be those that it returned."""
-    index = opened(d2ke.Index(words(9), distance="osa"), path, writable=True)
-
-    def fail(*_):
-        raise MemoryError
-
-    with index, monkeypatch.context() as patch:
-        patch.setattr(collection.Collection, "_merged", fail)
-        with pytest.raises(MemoryError):
-            index.add(["x"])
-        with pytest.raises(ValueError, match="is closed"):
-            index.add(["y"])
-    with d2ke.Index.open(path, writable=True) as index:
-        assert list(index.objects(index.indices)) == [*words(9), "x"]
-        assert index.add(["y"]).tolist() == [10]
-
-
-# ---------------------------------------------------------------- kills and damage
-
-
-def make_change(index, step):
-    """Make the change of that number: words come, some leave, or all is saved."""
-    if step % 7 == 6:
-        if index._store is not None:
-            index.save(index._store.path)
-    elif step % 3 == 2:
-        there = index.indices
-        index.remove([there[step % len(there)], there[-1]])
-    else:
-        index.add(words(1 + step % 4, step), ids=[f"{step}.{i}" for i in range(1 + step % 4)])
-
-
-def change_for_ever(path, step, pipe):
-    with d2ke.Index.open(path, writable=True) as index:
-        while True:
-            make_change(index, step)
-            step += 1
-            os.write(pipe, b"%d\n" % step)
-
-
-@FORKS
-@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
-def test_kills_lose_no_change_that_returned(path, kills, monkeypatch):
-    monkeypatch.setattr(segments, "FEWEST", 4)
-    monkeypatch.setattr(collection, "_TAIL", 8)
-    monkeypatch.setattr(indexes, "_LOG_RECORDS", 3)
-    names = [f"-{i}" for i in range(9)]
-    plain = d2ke.Index(words(9), distance="levenshtein", ids=names)
-    plain.save(path)
-    rng, done = np.random.default_rng(kills), 0
-    for _ in range(kills):
-        source, sink = os.pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                change_for_ever(path, done, sink)
-            finally:
-                os._exit(1)
-        os.close(sink)
-        told = done
-        with open(source, "rb") as answers:
-            for _ in range(rng.integers(1, 15)):
-                told = int(answers.readline())
-            time.sleep(rng.random() * 3e-3)
-            os.kill(child, signal.SIGKILL)
-            assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
-            told = max([told, *map(int, answers.read().split(b"\n")[:-1])])
-        for step in range(done, told):
-            make_change(plain, step)
-        done = told
-        with d2ke.Index.open(path) as index:
-            found = contents(index, words(3, done))
-        if found != contents(plain, words(3, done)):
-            make_change(plain, done)  # one that had not returned
-            assert found == contents(plain, words(3, done))
-            done += 1
-
-
-@pytest.mark.parametrize("flips", [100, pytest.param(2_000, marks=pytest.mark.slow)])
-def test_flips_and_truncations(path, flips, monkeypatch):
-    """Files that were changed are refused, or the answers are the same."""
-    monkeypatch.setattr(segments, "FEWEST", 8)
-    queries, how = words(5, 1), {"distance": lengths_apart}
-    index = d2ke.Index(words(60), metric=True, ids=[f"{i}" for i in range(60)], **how)
-    with opened(index, path, writable=True, **how) as index:
-        for i in range(3):
-            index.add(words(9, i), ids=[f"{i}.{j}" for j in range(9)])
-            index.remove(ids=[f"{i}.4", f"{i}"])
-    with d2ke.Index.open(path, **how) as index:
-        assert any(name.startswith("pivots/") for name in index._store.segments[0].arrays)
-        before = contents(index, queries)
-    rng, refused = np.random.default_rng(flips), 0
-    files = [file for file in path.iterdir() if file.stat().st_size]
-    for _ in range(flips):
-        file = files[rng.integers(len(files))]
-        content = file.read_bytes()
-        changed, place = bytearray(content), int(rng.integers(len(content)))
-        cut = rng.random() < 0.3 and file.suffix != ".log"
-        if cut:
-            del changed[place:]
-        else:
-            changed[place] ^= 1 << int(rng.integers(8))
-        file.write_bytes(changed)
-        try:
-            with d2ke.Index.open(path, **how) as index:
-                assert contents(index, queries) == before, (file.name, place, cut)
-        except ValueError as error:
-            refused += 1
-            assert " is damaged: " in str(error), (file.name, place, cut)  # noqa: PT017
-        file.write_bytes(content)
-    with d2ke.Index.open(path, **how) as index:
-        assert contents(index, queries) == before
-    assert refused > 0.8 * flips
-
-
-@FORKS
-@pytest.mark.parametrize("n", [150, pytest.param(3_000, marks=pytest.mark.slow)])
-def test_two_readers_beside_a_writer(path, n, monkeypatch):
-    """They see what was there at some moment, later ones later, and at the end all."""
-    monkeypatch.setattr(segments, "FEWEST", 8)
-    monkeypatch.setattr(collection, "_TAIL", 16)
-    monkeypatch.setattr(indexes, "_LOG_RECORDS", 5)
-    d2ke.Index(["w0"], distance="levenshtein").save(path)
-    children = []
-    for verify in (True, False):
-        child = os.fork()
-        if child == 0:
-            try:
-                with d2ke.Index.open(path, verify=verify) as reader:
-                    last = 0
-                    while last < n:
-                        reader.refresh()
-                        numbers = reader.indices.tolist()
-                        assert last <= numbers[-1]
-                        last = numbers[-1]
-                        # Each word leaves when the tenth after it has come.
-                        assert numbers[0] in (0, last - 9, last - 10)
-                        assert numbers == [*range(numbers[0], last + 1)]
-                        found = reader.nearest([f"w{last}"], k=1, n_threads=1)
-                        assert [one.tolist() for one in found] == [[[last]], [[0]]]
-            finally:
-                os._exit(int(sys.exc_info()[0] is not None))
-        children.append(child)
-    with d2ke.Index.open(path, writable=True) as writer:
-        for i in range(1, n + 1):
-            writer.add([f"w{i}"])
-            if i >= 10:
-                writer.remove([i - 10])
-            if i % 40 == 0:
-                writer.save(path)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]

@@ -79,7 +79,7 @@ def test_many_words():
     pairs = {(a, b): float(rng.random() + 0.1) for a in "abcdef" for b in "abcdef" if a != b}
     params = {"substitution": pairs, "mismatch": 1.5, "deletion": 0.8, "transposition": 0.2}
     index = d2ke.Index(Y, distance="weighted_levenshtein", **params)
-    assert isinstance(index._held.segments[0].index(1), edit_costs.CostIndex)
+    assert isinstance(index._collection.segments[0].index(1), edit_costs.CostIndex)
     X = [y[1:][::-1] + "x" for y in Y[:40]]
     D = d2ke.distance_matrix(X, Y, "weighted_levenshtein", **params)
     order = np.lexsort((np.arange(len(Y)) + 0 * D, D), axis=1)[:, :7]

@@ -12,7 +12,7 @@ from reference import damerau_levenshtein, examples, indel, levenshtein, osa
 
 import d2ke
 from d2ke._ext import isa, near_strings
-from d2ke.neighbors import segments, string_costs, strings
+from d2ke.neighbors import collection, string_costs, strings
 from d2ke.neighbors.string_costs import Times
 
 many = settings(max_examples=examples(200), deadline=None)
@@ -206,7 +206,7 @@ def test_the_nearest_of_strings_without_a_near_one():
 
 @pytest.mark.parametrize("name", EDITS)
 def test_memory_is_kept_between_searches_of_shorter_and_longer_strings(name, monkeypatch):
-    monkeypatch.setattr(segments, "FEWEST", 1)
+    monkeypatch.setattr(collection, "_MIN_INDEXED", 1)
     Y = ["", "", "", "", "aaaabca"]
     index = d2ke.Index(Y, distance=name)
     index.within([""], radius=0)

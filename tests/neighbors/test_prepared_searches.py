@@ -111,7 +111,7 @@ def always(monkeypatch):
 
 def kept_pivots(pairs, n_threads=1, count=None):
     index = pivots.PivotIndex(pairs, n_threads, count)
-    index.keep(pairs)
+    index.prepare(pairs)
     return index
 
 
@@ -245,7 +245,7 @@ def test_numbers_beyond_float32_are_searched_by_all_distances():
 
 def kept_series(pairs):
     index = series.SeriesIndex(pairs)
-    index.keep(pairs)
+    index.prepare(pairs)
     return index
 
 

@@ -115,7 +115,7 @@ def load_mat(
     {'y': array([0, 1, 2])}
     """
     path = file_path("file", file)
-    return values_and_nodes(path, _chosen(names), flag("squeeze", squeeze))[0]
+    return values_and_nodes(path, _checked_names(names), flag("squeeze", squeeze))[0]
 
 
 def values_and_nodes(
@@ -169,9 +169,9 @@ def whos_mat(file: str | os.PathLike[str]) -> list[tuple[str, tuple[int, ...], s
         if form == "7.3":
             return v73.described(path)
         codec, listed = v4 if form == "4" else v5, []
-        for name, place in codec.variables(opened, path.stat().st_size):
+        for name, entry in codec.variables(opened, path.stat().st_size):
             here = opened.tell()
-            listed.append((name, *codec.described(opened, place)))
+            listed.append((name, *codec.described(opened, entry)))
             opened.seek(here)
         return listed
 
@@ -338,7 +338,7 @@ def save_mat(
 def _values(
     nodes: dict[str, tuple[Any, ...]], names: list[str], squeeze: bool, system: Subsystem
 ) -> dict[str, Any]:
-    """Return the values; what is damaged is Unreadable, unless nothing else is there."""
+    """Return the values; damaged ones are Unreadable, unless all are damaged."""
     values: dict[str, Any] = {}
     damaged = []
     for name in names:
@@ -367,7 +367,7 @@ def _named(path: Path) -> Iterator[None]:
         raise MatFileError(f"{path} cannot be read: {error}") from None
 
 
-def _chosen(names: Any) -> list[str] | None:
+def _checked_names(names: Any) -> list[str] | None:
     if names is None:
         return None
     if not isinstance(names, Iterable):
@@ -379,11 +379,11 @@ def _chosen(names: Any) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _check_present(path: Path, chosen: list[str] | None, present: list[str]) -> None:
-    for name in chosen or []:
+def _check_present(path: Path, selected: list[str] | None, present: list[str]) -> None:
+    for name in selected or []:
         if name not in present:
-            held = ", ".join(sorted(present)) or "no variable"
-            raise ValueError(f"{path} has no variable {name!r}; it has {held}")
+            names = ", ".join(sorted(present)) or "no variable"
+            raise ValueError(f"{path} has no variable {name!r}; it has {names}")
 
 
 def _format(path: Path, head: bytes) -> str:
@@ -404,17 +404,17 @@ def _format(path: Path, head: bytes) -> str:
 
 
 def _nodes(
-    path: Path, chosen: list[str] | None
+    path: Path, selected: list[str] | None
 ) -> tuple[list[str], dict[str, tuple[Any, ...]], Subsystem]:
     """Return the names of all variables (as far as read), the chosen nodes, and the objects."""
     with BufferedReader(open_file(path)) as file:
         form = _format(path, file.read(128))
         if form != "7.3":
             codec = v4 if form == "4" else v5
-            read = _old_nodes(file, path.stat().st_size, codec, chosen)
+            read = _old_nodes(file, path.stat().st_size, codec, selected)
             order = v5.byte_order(file) if form == "5" else "<"
             return *read, Subsystem(partial(_old_objects, path, form), order, to_python)
-    present, nodes, objects = v73.read(path, chosen)
+    present, nodes, objects = v73.read(path, selected)
     return present, nodes, Subsystem(lambda: objects, "<", to_python)
 
 
@@ -427,27 +427,27 @@ def _old_objects(path: Path, form: str) -> list[tuple[Any, ...]] | None:
 
 
 def _old_nodes(
-    file: BinaryIO, size: int, codec: ModuleType, chosen: list[str] | None
+    file: BinaryIO, size: int, codec: ModuleType, selected: list[str] | None
 ) -> tuple[list[str], dict[str, tuple[Any, ...]]]:
     """Read versions 4 to 7; the search ends with the last chosen variable."""
-    places: dict[str, tuple[Any, ...]] = {}
-    for name, place in codec.variables(file, size):
-        if name in places:
+    entries: dict[str, tuple[Any, ...]] = {}
+    for name, entry in codec.variables(file, size):
+        if name in entries:
             raise Damaged(f"it has two variables {name}")
-        places[name] = place
-        here = file.tell()
-        if chosen is not None and all(w in places for w in chosen):
+        entries[name] = entry
+        position = file.tell()
+        if selected is not None and entries.keys() >= {*selected}:
             break
-        file.seek(here)
+        file.seek(position)
     nodes = {}
-    for name in places if chosen is None else chosen:
-        if name in places:
+    for name in entries if selected is None else selected:
+        if name in entries:
             try:
                 with damage():
-                    nodes[name] = codec.read(file, places[name])
+                    nodes[name] = codec.read(file, entries[name])
             except Damaged as error:
-                nodes[name] = "damaged", codec.described(file, places[name])[1], str(error)
-    return list(places), nodes
+                nodes[name] = "damaged", codec.described(file, entries[name])[1], str(error)
+    return list(entries), nodes
 
 
 def _item(node: tuple[Any, ...], where: str, path: Path, kind: str | None) -> Any:
@@ -470,8 +470,7 @@ def _letters(values: np.ndarray, where: str, path: Path) -> np.ndarray:
         raise ValueError(f"{path}: {where} has shape {values.shape}; strings are rows or columns")
     values = values.ravel()
     if values.dtype.kind == "f":
-        whole = np.abs(values) <= 2**53
-        if not (whole.all() and (values % 1 == 0).all()):
+        if not ((np.abs(values) <= 2**53).all() and (values % 1 == 0).all()):
             raise ValueError(f"{path}: {where} has numbers that are not integers")
         values = values.astype(np.int64)
     return values

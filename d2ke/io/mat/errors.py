@@ -12,7 +12,7 @@ class MatFileError(ValueError):
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Stands in the place of a value that only MATLAB can read, or that is damaged.
+    """Placeholder of a value that only MATLAB can read, or that is damaged.
 
     Attributes
     ----------

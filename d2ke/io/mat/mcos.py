@@ -164,8 +164,8 @@ class _Properties:
         node = self.fields[field]
         return [] if node[0] == "array" and node[1].size == 0 else node[2]
 
-    def read(self, node: tuple[Any, ...], place: str, squeeze: bool = False) -> Any:
-        return self.system.python(node, self.name + place, squeeze)
+    def read(self, node: tuple[Any, ...], suffix: str, squeeze: bool = False) -> Any:
+        return self.system.python(node, self.name + suffix, squeeze)
 
     def value(self, field: str) -> Any:
         """Return a property as Python, in MATLAB's shape."""
@@ -315,17 +315,17 @@ def _one_struct(node: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
     return {name: values[0] for name, values in node[2].items()}
 
 
-def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
+def _microseconds(millis: np.ndarray, remainder: Any) -> np.ndarray:
     """Return whole microseconds, NaT for NaN; of MATLAB's two components the second is small."""
-    whole = np.floor(millis)
+    floor = np.floor(millis)
     missing = np.isnan(millis)
     with np.errstate(invalid="ignore", over="ignore"):
-        micros = np.where(missing, 0.0, np.round((millis - whole + rest) * 1000))
-        whole = np.where(missing, 0.0, whole)
-        beyond = ~(np.abs(whole) * 1000 + np.abs(micros) < 2.0**62)
+        micros = np.where(missing, 0.0, np.round((millis - floor + remainder) * 1000))
+        floor = np.where(missing, 0.0, floor)
+        beyond = ~(np.abs(floor) * 1000 + np.abs(micros) < 2.0**62)
     if beyond.any():
         raise _Unknown("times beyond 146,000 years, or infinite")
-    result = whole.astype(np.int64) * 1000 + micros.astype(np.int64)
+    result = floor.astype(np.int64) * 1000 + micros.astype(np.int64)
     result[missing] = np.iinfo(np.int64).min
     return result
 

@@ -13,7 +13,7 @@ from d2ke._base.damage import Damaged
 
 
 def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Yield the name and place of each variable, from its header alone."""
+    """Yield the name and entry of each variable; read headers only."""
     file.seek(0)
     codes = ("f8", "f4", "i4", "i2", "u2", "u1")
     largest_type = 4052  # MOPT = 4052, the largest of the documented values
@@ -40,28 +40,28 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]
         file.seek(start + nbytes)
 
 
-def described(file: BinaryIO, place: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
-    """Return shape and class of the variable at a place that `variables` gave."""
-    _, _, shape, _, kind = place
+def described(file: BinaryIO, entry: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
+    """Return shape and class of the variable of an entry of `variables`."""
+    _, _, shape, _, kind = entry
     if kind != 2:
         return shape, "char" if kind == 1 else "double"
     # The last row of the table has the shape.
-    sizes = tuple(_last_of_column(file, place, column) for column in (0, 1))
+    sizes = tuple(_last_of_column(file, entry, column) for column in (0, 1))
     return tuple(int(n) if 0 <= n < 2**53 else 0 for n in sizes), "sparse"
 
 
-def _last_of_column(file: BinaryIO, place: tuple[Any, ...], column: int) -> float:
+def _last_of_column(file: BinaryIO, entry: tuple[Any, ...], column: int) -> float:
     """Return the number in the last row of a column, 0 if there is none."""
-    start, dtype, (rows, columns), _, _ = place
+    start, dtype, (rows, columns), _, _ = entry
     if not rows or column >= columns:
         return 0.0
     file.seek(start + ((column + 1) * rows - 1) * dtype.itemsize)
     return float(np.frombuffer(file.read(dtype.itemsize), dtype)[0])
 
 
-def read(file: BinaryIO, place: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the node of the variable at a place that `variables` gave."""
-    start, dtype, shape, is_complex, kind = place
+def read(file: BinaryIO, entry: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the node of the variable of an entry of `variables`."""
+    start, dtype, shape, is_complex, kind = entry
     file.seek(start)
     count = shape[0] * shape[1]
     halves = []

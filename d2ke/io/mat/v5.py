@@ -41,7 +41,7 @@ _LOGICAL, _COMPLEX = 0x0200, 0x0800
 
 
 def variables(file: BufferedIOBase, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Yield the name and place of each variable, from the beginning of each alone."""
+    """Yield the name and entry of each variable; read headers only."""
     file.seek(0)
     head = file.read(_HEADER)
     order = "<" if head[126:] == b"IM" else ">"
@@ -57,17 +57,17 @@ def variables(file: BufferedIOBase, size: int) -> Iterator[tuple[str, tuple[Any,
             raise Damaged(
                 f"the variable at byte {at} needs {nbytes} bytes, beyond the end at byte {size}"
             )
-        place = (order, at, nbytes, kind == _COMPRESSED, narrow)
-        reader, end = _beginning(file, place)
+        entry = (order, at, nbytes, kind == _COMPRESSED, narrow)
+        reader, end = _beginning(file, entry)
         name = reader.header(8, end)[3]
         if name:  # MATLAB keeps the properties of objects in a variable without a name
-            yield name, place
+            yield name, entry
         at += 8 + nbytes
 
 
-def described(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
-    """Return shape and class of the variable at a place that `variables` gave."""
-    reader, end = _beginning(file, place)
+def described(file: BufferedIOBase, entry: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
+    """Return shape and class of the variable of an entry of `variables`."""
+    reader, end = _beginning(file, entry)
     flags, matlab_class, shape, _, at = reader.header(8, end)
     if matlab_class in (_OBJECT, _OPAQUE):
         system, at = ("", at) if matlab_class == _OBJECT else reader.string(at, end)
@@ -84,9 +84,9 @@ def described(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[tuple[int, 
     return shape, CLASS_NAMES[np.dtype(_CLASSES[matlab_class]).name]
 
 
-def _beginning(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[_Reader, int]:
+def _beginning(file: BufferedIOBase, entry: tuple[Any, ...]) -> tuple[_Reader, int]:
     """Return the first bytes of a variable, enough for its class, shape and name."""
-    order, at, nbytes, compressed, _ = place
+    order, at, nbytes, compressed, _ = entry
     file.seek(at)
     head = file.read(min(8 + nbytes, 4096))
     if compressed:
@@ -95,9 +95,9 @@ def _beginning(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[_Reader, i
     return _Reader(np.frombuffer(head, dtype=np.uint8), order), len(head)
 
 
-def read(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the node of the variable at a place that `variables` gave."""
-    order, at, nbytes, compressed, narrow = place
+def read(file: BufferedIOBase, entry: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the node of the variable of an entry of `variables`."""
+    order, at, nbytes, compressed, narrow = entry
     if compressed:
         file.seek(at + 8)
         buffer = _inflated(file, nbytes, order)
@@ -291,7 +291,7 @@ class _Reader:
         if len(stored) == 0 and 0 < count <= 2**16:
             return np.full(shape, ord(" "), dtype=np.uint16)
         if self.narrow and kind == _UINT16 and len(stored) == count and shape[0] == 1:
-            stored = _of_bytes(stored)
+            stored = _utf8_as_utf16(stored)
             shape = (1, len(stored))
             count = len(stored)
         if kind in (_UTF8, _UTF32) and (stored > 127).any():
@@ -337,7 +337,7 @@ class _Reader:
         return "sparse", shape, data, rows, starts
 
 
-def _of_bytes(units: np.ndarray) -> np.ndarray:
+def _utf8_as_utf16(units: np.ndarray) -> np.ndarray:
     """Return the UTF-16 of units that are bytes of UTF-8; other units as they are."""
     if len(units) == 0 or not 127 < units.max() < 256:
         return units
@@ -349,7 +349,7 @@ def _of_bytes(units: np.ndarray) -> np.ndarray:
 
 
 def complex_numbers(real: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
-    """Complex of single for singles, of double for the rest (numpy has no complex integers)."""
+    """Return complex64 for singles, else complex128: numpy has no complex integers."""
     values = real.astype(np.complex64 if real.dtype == np.float32 else np.complex128)
     values.imag = imaginary
     if real.dtype.kind in "iu" and (

@@ -32,13 +32,13 @@ def described(path: Path) -> list[tuple[str, tuple[int, ...], str]]:
 
 
 def read(
-    path: Path, chosen: list[str] | None
+    path: Path, selected: list[str] | None
 ) -> tuple[list[str], dict[str, tuple[Any, ...]], list[tuple[Any, ...]] | None]:
-    """Return the names of all variables, the nodes of those chosen, and MATLAB's objects."""
+    """Return the names of all variables, the nodes of selected ones, and MATLAB's objects."""
     nodes: dict[str, tuple[Any, ...]] = {}
     with _opened(path) as reader:
         names = reader.names()
-        for name in names if chosen is None else chosen:
+        for name in names if selected is None else selected:
             if name in names:
                 kind = None
                 try:

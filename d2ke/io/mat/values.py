@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MATLAB's values as Python's, and back: the one place that decides types and shapes.
+"""MATLAB's values as Python's, and back: this module decides types and shapes.
 
 Every file format is read into, and written from, plain nodes::
 
@@ -50,7 +50,7 @@ _HELD = (
 def to_python(
     node: tuple[Any, ...], name: str, squeeze: bool, system: Subsystem | None = None
 ) -> Any:
-    """Convert a node to Python; `name` is its place, as MATLAB writes it.
+    """Convert a node to Python; `name` is its path, as MATLAB writes it.
 
     `system` has the values of objects; without it they are Unreadable.
     """
@@ -62,8 +62,8 @@ def to_python(
     if kind == "cell":
         _, shape, items = node
         values = (
-            to_python(item, f"{name}{{{place}}}", squeeze, system)
-            for place, item in zip(_places(shape), items, strict=True)
+            to_python(item, f"{name}{{{subscript}}}", squeeze, system)
+            for subscript, item in zip(_subscripts(shape), items, strict=True)
         )
         return boxed(values, shape, squeeze)
     if kind == "struct":
@@ -97,20 +97,20 @@ def _struct(node: tuple[Any, ...], name: str, squeeze: bool, system: Subsystem |
     result = np.empty(shape, dtype=[(field, object) for field in columns])
     for field, column in columns.items():
         values = (
-            to_python(item, f"{name}({place}).{field}", squeeze, system)
-            for place, item in zip(_places(shape), column, strict=True)
+            to_python(item, f"{name}({subscript}).{field}", squeeze, system)
+            for subscript, item in zip(_subscripts(shape), column, strict=True)
         )
         result[field] = boxed(values, shape, False)
     return _boxed(result, squeeze)
 
 
-def _places(shape: tuple[int, ...]) -> Iterable[str]:
+def _subscripts(shape: tuple[int, ...]) -> Iterable[str]:
     """MATLAB's subscripts in column-major order: one for a row or a column."""
     count = math.prod(shape)
     if len(shape) == 2 and 1 in shape:
         return map(str, range(1, count + 1))
     axes = np.unravel_index(np.arange(count), shape, order="F")
-    return (",".join(str(k + 1) for k in place) for place in zip(*axes, strict=True))
+    return (",".join(str(k + 1) for k in indices) for indices in zip(*axes, strict=True))
 
 
 def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
