@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import numpy as np
 import pytest
@@ -523,10 +523,12 @@ def test_a_folder_that_has_another_index_at_a_refresh(path):
 
 def test_save_to_its_own_folder(path):
     """Commits what a writer has, by whatever path; of a reader it writes what is in memory."""
-    link = path.with_name("link") if hasattr(os, "symlink") else path
+    link = path.with_name("link")
+    with suppress(OSError):  # Windows does not let everyone make links, and wine makes none
+        link.symlink_to(path, target_is_directory=True)
+    if not link.is_symlink():
+        link = path
     with opened(d2ke.Index(words(20), distance="osa"), path, writable=True) as writer:
-        if link != path:
-            link.symlink_to(path)
         writer.add(["x"])
         writer.save(link)
         assert not writer._store.log
@@ -888,7 +890,13 @@ def test_flips_and_truncations(path, flips, monkeypatch):
             index.remove(ids=[f"{i}.4", f"{i}"])
     with d2ke.Index.open(path, **how) as index:
         assert any(name.startswith("pivots/") for name in index._store.segments[0].arrays)
-        before = contents(index, queries)
+    del index  # Windows writes to no file that is in memory
+
+    def answers():
+        with d2ke.Index.open(path, **how) as index:
+            return contents(index, queries)
+
+    before = answers()
     rng, refused = np.random.default_rng(flips), 0
     files = [file for file in path.iterdir() if file.stat().st_size]
     for _ in range(flips):
@@ -902,14 +910,12 @@ def test_flips_and_truncations(path, flips, monkeypatch):
             changed[place] ^= 1 << int(rng.integers(8))
         file.write_bytes(changed)
         try:
-            with d2ke.Index.open(path, **how) as index:
-                assert contents(index, queries) == before, (file.name, place, cut)
+            assert answers() == before, (file.name, place, cut)
         except ValueError as error:
             refused += 1
             assert " is damaged: " in str(error), (file.name, place, cut)  # noqa: PT017
         file.write_bytes(content)
-    with d2ke.Index.open(path, **how) as index:
-        assert contents(index, queries) == before
+    assert answers() == before
     assert refused > 0.8 * flips
 
 
