@@ -170,12 +170,13 @@ def bags(x, y):
     pairs.takes = SINGLE_COLUMNS
     owners = np.repeat(np.arange(len(y[3])), np.diff(y[2]))
     order = np.empty(len(owners), np.int64)
-    for a, b in zip(y[2][:-1:BAGS], [*y[2][BAGS:-1:BAGS], y[2][-1]]):
+    for start in range(0, len(y[3]), BAGS):
+        a, b = y[2][start], y[2][min(start + BAGS, len(y[3]))]
         keys = y[0][a:b].astype(np.uint64) << 32 | np.arange(b - a, dtype=np.uint64)
         keys.sort()
         order[a:b] = a + (keys & 0xffffffff).astype(np.int64)
     blocks, found = (owners // BAGS)[order], y[0][order]
-    is_new = (found[1:] != found[:-1]) | (blocks[1:] != blocks[:-1])
+    is_new = (np.diff(found) != 0) | (np.diff(blocks) != 0)
     changes = np.flatnonzero(np.append(True, is_new)[:len(order)])
     cdef const int64_t[::1] places = np.append(changes, len(order))
     cdef const int64_t[::1] ends = np.searchsorted(blocks[changes],

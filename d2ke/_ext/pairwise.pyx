@@ -188,9 +188,8 @@ def divide_by_lengths(PairwiseKernel pairs, bint both):
 
 def by_length(offsets, bint descending=False):
     """Items in the order of their lengths; equal lengths stay in their order."""
-    starts = np.asarray(offsets)
-    lengths = starts[:-1] - starts[1:] if descending else starts[1:] - starts[:-1]
-    return lengths.argsort(kind="stable")
+    lengths = np.diff(offsets)
+    return (-lengths if descending else lengths).argsort(kind="stable")
 
 
 # ---- a tile

@@ -156,9 +156,9 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
     options.alone = 0
     options.own_bits = -1
+    lengths = np.diff(y_offsets)
     if alone:
         columns = by_length(y_offsets, True)
-        lengths = np.diff(y_offsets)
         # Of patterns of up to 32 letters, and up to 16, several share a lane: see lev_alone.
         options.alone = 16 if pairs.problem.x.longest <= SHORT_TEXT else 32
         long = np.count_nonzero(lengths > 32)
@@ -168,8 +168,6 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
         blocks = np.concatenate(edges).astype(np.int64)
         options.own_block = len(blocks) - 1
     else:
-        ends = np.asarray(y_offsets)
-        lengths = ends[1:] - ends[:-1]
         if mode == LEV_GLOBAL:
             options.own_bits = own_lanes(lengths, x_offsets[n_x] / <double> n_x,
                                          current().vector_bytes)

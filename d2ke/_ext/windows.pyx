@@ -103,7 +103,7 @@ cdef class Windows:
         values_of = np.diff(first) * (sizes // WINDOW_CHUNK)
         starts = np.cumsum(values_of) - values_of
         # Groups with windows of one length and dilation follow each other, and share a pass.
-        order = np.lexsort((np.asarray(channels)[channel_offsets[:-1]], dilations, lengths))
+        order = np.lexsort((np.asarray(channels)[channel_offsets[:n_groups]], dilations, lengths))
         records = np.zeros((counts.sum() + 1, sizeof(chunk_parts) // 8), np.int64)
         cdef float[::1] packed = np.zeros((counts * sizes).sum() + WINDOW_CHUNK, np.float32)
         cdef int64_t[:, ::1] memory = records

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from d2ke.cli.object_files import (
 )
 from d2ke.cli.result_files import InputError
 from d2ke.cli.session import Session
+from d2ke.cli.shell import shell_words
 from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.labelled import open_columns
 from d2ke.io.manifest import check_replaceable
@@ -116,7 +116,7 @@ def report_index(path: str, session: Session) -> None:
 
 def _report_next(path: str, n: int, session: Session) -> None:
     """Report the command that looks up objects in an index."""
-    how = f"--index {shlex.quote(path)} --k {min(5, n)} --out nearest.csv"
+    how = f"--index {shell_words(path)} --k {min(5, n)} --out nearest.csv"
     session.report(f"next: d2ke neighbors FILE {how}")
 
 

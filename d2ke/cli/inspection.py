@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,6 +29,7 @@ from d2ke.cli.object_files import (
 from d2ke.cli.options import OBJECTS, joined
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
+from d2ke.cli.shell import shell_words
 from d2ke.groups.candidates import EQUAL
 from d2ke.groups.duplicates import load_duplicates
 from d2ke.io.columns import LabelledObjects
@@ -54,7 +54,7 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
     """
     if _is_saved(Path(options.file), "model"):
         session.report(str(load_model(options.file)))
-        session.report(f"next: d2ke predict {shlex.quote(options.file)} FILE --out labels.csv")
+        session.report(f"next: d2ke predict {shell_words(options.file)} FILE --out labels.csv")
         return
     if _is_saved(Path(options.file), "duplicates"):
         _report_groups(options.file, session)
@@ -79,7 +79,7 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
         session.report(f"labels: {_labels_text(data.labels)}")
         texts = data.labels.tolist() if data.labels.dtype.kind == "U" else []
         for text, count in Counter(text for text in texts if text and is_gap(text)).items():
-            how = f"--na-values {shlex.quote(text)}"
+            how = f"--na-values {shell_words(text)}"
             session.report(f"{count} labels are {text!r}, a class; if they are missing: {how}")
     elif data.columns.unused:
         session.report("labels: none; --labels NAME, if one of the columns holds them")
@@ -122,7 +122,7 @@ def _question(options: argparse.Namespace, error: ValueError, session: Session) 
     ask = "which columns hold the objects, and which the labels? This may be right:"
     if guess == "--series":
         ask = "is each row a series? If so:"
-    return [ask, f"next: d2ke inspect {shlex.quote(options.file)} {guess}"] if guess else []
+    return [ask, f"next: d2ke inspect {shell_words(options.file)} {guess}"] if guess else []
 
 
 def _is_wide(table: Table) -> bool:
@@ -151,7 +151,7 @@ def _report_groups(file: str, session: Session) -> None:
         what = f"{column.x.kind}, {column.pairs.distance!r} {how}"
         session.report(f"compared: {name} ({what})" if is_table else f"compared: {what}")
     if is_table and {column.x.kind for column in columns.values()} == {"strings"}:
-        words = f"FILE --with {shlex.quote(file)} --out labels.csv"
+        words = f"FILE --with {shell_words(file)} --out labels.csv"
         session.report(f"next: d2ke dedupe {words}")
 
 
@@ -251,7 +251,7 @@ def _guess(table: Table) -> str:
         objects = [name for name in text if name not in (ids, *labels)]
         words += ["--objects", joined(objects)] if objects else []
         words += ["--ids", ids] if ids and objects else []
-    return shlex.join([*words, *(["--labels", labels[0]] if words and labels else [])])
+    return shell_words(*words, *(["--labels", labels[0]] if words and labels else []))
 
 
 def _type_text(typed: Typed) -> str:
@@ -296,7 +296,7 @@ def _next(options: argparse.Namespace, data: LabelledObjects) -> list[str]:
         return [f"{_command(options, 'propagate')} --as objects --out labels.csv"]
     near = f"{_command(options, 'neighbors')} --k {min(5, n - 1)} --out graph.csv"
     if n >= 1000:  # so many are looked up rather than compared with each other
-        folder = shlex.quote(f"{Path(options.file).stem}{INDEX}")
+        folder = shell_words(f"{Path(options.file).stem}{INDEX}")
         near = f"{_command(options, 'index', {'labels': None})} --out {folder}"
     clusters = f"--as objects --n-clusters {min(5, n)} --out clusters.csv"
     return [near, *[f"{_command(options, 'cluster')} {clusters}"] * bool(objects.lengths.max() > 1)]
@@ -318,4 +318,4 @@ def _command(
             words.append(option if value else f"--no-{key.replace('_', '-')}")
         else:
             words += [option, value if isinstance(value, str) else joined(value)]
-    return shlex.join(words)
+    return shell_words(*words)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +15,7 @@ from d2ke._base.errors import READER_LEFT
 from d2ke._version import __version__
 from d2ke.cli.commands import COMMANDS, STATUSES, TITLE, Command
 from d2ke.cli.options import add_options
+from d2ke.cli.shell import shell_words
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,7 +29,7 @@ def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None) ->
     try:
         words = sys.argv[1:] if arguments is None else arguments
         options = parser.parse_args(words)
-        options.command = f"{parser.prog} {shlex.join(words)}".rstrip()
+        options.command = f"{parser.prog} {shell_words(*words)}".rstrip()
         options.run(options)
     except KeyboardInterrupt as stop:
         print(f"{name}: interrupted" + "".join(f"; {text}" for text in stop.args), file=sys.stderr)

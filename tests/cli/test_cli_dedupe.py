@@ -8,6 +8,7 @@ import pytest
 
 import d2ke
 from d2ke.cli.main import main
+from d2ke.cli.shell import shell_words
 
 TABLE = """\
 id,name,address,year
@@ -136,7 +137,7 @@ def test_new_rows_join_saved_groups(table, capsys):
         "groups of d2ke dedupe: 3 groups of 5 rows, the largest of 2; threshold 0.5",
         "compared: name (strings, 'levenshtein' within 2)",
         "compared: address (strings, 'levenshtein' within 3)",
-        f"next: d2ke dedupe FILE --with {shlex.quote(str(groups))} --out labels.csv",
+        f"next: d2ke dedupe FILE --with {shell_words(str(groups))} --out labels.csv",
     ]
     command, _, *options = shlex.split(lines[-1].removeprefix("next: d2ke "))
     assert main([command, str(new), *options[:-1], str(out)]) == 0

@@ -13,6 +13,7 @@ import pytest
 from d2ke.cli.commands import COMMANDS, STATUSES, TITLE
 from d2ke.cli.main import _parser, main
 from d2ke.cli.options import OPTIONS
+from d2ke.cli.shell import shell_words
 
 WORDS = """\
 name,word,language,age,seen
@@ -76,13 +77,14 @@ def test_columns_that_must_be_named_are_listed_first(capsys, words):
 
 def test_proposed_names_of_series_and_records(capsys, tmp_path):
     file = tmp_path / "long.csv"
+    again = f"next: d2ke inspect {shell_words(str(file))}"
     rows = [f"run {i},2024-01-0{t + 1},{t * i},{'ab'[i % 2]}" for i in range(4) for t in range(5)]
     file.write_text("\n".join(["run,day,height,sort", *rows, ""]), "utf-8")
     out = inspect(capsys, file).out
-    assert out.endswith(f"next: d2ke inspect {file} --ids run --time day --labels sort\n")
+    assert out.endswith(f"{again} --ids run --time day --labels sort\n")
     file.write_text("no,name,town\n3,Ann,Ulm\n1,Bob,Ulm\n2,Cid,Bonn\n7,Ann,Bonn\n", "utf-8")
     out = inspect(capsys, file).out
-    assert out.endswith(f"next: d2ke inspect {file} --objects name --ids no --labels town\n")
+    assert out.endswith(f"{again} --objects name --ids no --labels town\n")
     # No command is proposed where the names are not at fault.
     file.write_text("id,text\n3,\n1,Bob\n", "utf-8")
     out, error = inspect(capsys, file, status=2)
@@ -111,7 +113,7 @@ def test_other_commands_come_next(capsys, words, monkeypatch):
     words.write_text(WORDS.replace("b,sitten,en", "b,sitten,"), "utf-8")
     text = inspect(capsys, words, "--objects", "word", "--labels", "language").out
     assert "2 classes: de (2), en (1); 1 objects without" in text
-    assert f"next: d2ke propagate {words} --objects word --labels language --as objects" in text
+    assert f"next: d2ke propagate {shell_words(str(words))} --objects word --labels" in text
     assert "next: d2ke dedupe" in inspect(capsys, words, "--objects", "word,age").out
 
 

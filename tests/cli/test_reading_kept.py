@@ -9,6 +9,7 @@ from command_cases import refused, run
 from scipy.io import savemat
 
 from d2ke.cli.main import main
+from d2ke.cli.shell import shell_words
 from d2ke.models.persistence import load_model
 
 
@@ -119,7 +120,8 @@ def run_inspect(capsys, *words):
 def test_inspect_sees_series_in_rows(tmp_path, capsys, gaps):
     file = wide(tmp_path, "a.csv", 12, gaps)
     out = run_inspect(capsys, file)
-    assert out.endswith(f"is each row a series? If so:\nnext: d2ke inspect {file} --series\n")
+    again = f"next: d2ke inspect {shell_words(str(file))} --series\n"
+    assert out.endswith(f"is each row a series? If so:\n{again}")
     found = run_inspect(capsys, file, "--series", "--labels", "kind").splitlines()[-1]
     assert ("--missing interpolate" in found) == gaps
     headless = tmp_path / "b.csv"

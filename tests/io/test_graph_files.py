@@ -8,6 +8,7 @@ import pytest
 
 import d2ke
 from d2ke.cli.main import main
+from d2ke.cli.shell import shell_words
 
 FILES = {
     "A": "1, 2\n2, 1\n5, 4\n4, 5\n5, 3\n",
@@ -199,4 +200,5 @@ def test_graphs_without_labels(tmp_path, capsys):
     (root / "TWO_graph_labels.txt").unlink()
     assert main(["inspect", str(root)]) == 0
     command = capsys.readouterr().out.splitlines()[-1]
-    assert command == f"next: d2ke neighbors {root} --objects codes --k 5 --out graph.csv"
+    named = shell_words(str(root))
+    assert command == f"next: d2ke neighbors {named} --objects codes --k 5 --out graph.csv"

@@ -184,7 +184,13 @@ def test_flips_and_truncations(path, flips, monkeypatch):
             index.remove(ids=[f"{i}.4", f"{i}"])
     with d2ke.Index.open(path, **how) as index:
         assert any(name.startswith("pivots/") for name in index._store.segments[0].arrays)
-        before = contents(index, queries)
+    del index  # Windows writes to no file that is in memory
+
+    def answers():
+        with d2ke.Index.open(path, **how) as index:
+            return contents(index, queries)
+
+    before = answers()
     rng, refused = np.random.default_rng(flips), 0
     files = [file for file in path.iterdir() if file.stat().st_size]
     for _ in range(flips):
@@ -198,14 +204,12 @@ def test_flips_and_truncations(path, flips, monkeypatch):
             changed[place] ^= 1 << int(rng.integers(8))
         file.write_bytes(changed)
         try:
-            with d2ke.Index.open(path, **how) as index:
-                assert contents(index, queries) == before, (file.name, place, cut)
+            assert answers() == before, (file.name, place, cut)
         except ValueError as error:
             refused += 1
             assert " is damaged: " in str(error), (file.name, place, cut)  # noqa: PT017
         file.write_bytes(content)
-    with d2ke.Index.open(path, **how) as index:
-        assert contents(index, queries) == before
+    assert answers() == before
     assert refused > 0.8 * flips
 
 

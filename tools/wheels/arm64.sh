@@ -42,7 +42,7 @@ exec qemu-aarch64-static -L $root $root/usr/bin/python3.11 "\$@"
 END_OF_SCRIPT
 chmod +x "$root/python"
 echo "import sys; sys.executable = '$root/python'" >"$root/site/sitecustomize.py"
-try "$root/python"
+few=--few try "$root/python"
 [ -n "$tests" ] || exit 0
 
 cd "$out/clone"
