@@ -254,7 +254,7 @@ def _embed(
     x: Any, omega: Any, *, distance: Any, params: Any, gamma: float | None, dtype: Any,
     n_threads: int,
 ) -> np.ndarray:  # fmt: skip
-    """Compute the features of a part."""
+    """Compute the features of a partition."""
     pairs = check_embedding(x, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"))
     transform = feature_transform(gamma, len(omega))
     return fill_array(pairs, None, dtype, team_size(n_threads), False, transform)

@@ -165,7 +165,7 @@ def within(
 
 
 def _columns(x: Partitions, y: Partitions | None) -> Partitions:
-    """Return what the parts of X are compared with: one part if it is in memory."""
+    """Return the partitions that X is compared with: one if it is in memory."""
     if y is not None or x.local is None:
         return x if y is None else y
     return Partitions(x.name, [shared(x.local)], (len(x.local),), x.local)
@@ -175,7 +175,7 @@ def _columns(x: Partitions, y: Partitions | None) -> Partitions:
 
 
 class _NearestTask(NamedTuple):
-    """A search for the k nearest, and its steps for the pairs of parts of X and Y."""
+    """A search for the k nearest, and its steps for pairs of partitions of X and Y."""
 
     k: int
     same: bool
@@ -187,14 +187,14 @@ class _NearestTask(NamedTuple):
     dtype: np.dtype
 
     def empty(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lists of no objects."""
+        """Return empty lists."""
         width = self.k + (self.same and self.include_self)
         return np.empty((0, width), np.int64), np.empty((0, width), self.dtype)
 
     def nearest_of(
         self, j: int, x: Any, y: Any, starts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the nearest of part number j, or all if it is small, for each object of x."""
+        """Find the nearest of partition j, or all if it is small, for each object of x."""
         if not (len(x) and len(y)):
             return np.empty((len(x), 0), np.int64), np.empty((len(x), 0))
         pairs = check_any_pairs(x, y, self.distance, self.params, ArgumentNames("nearest"))
@@ -226,7 +226,7 @@ class _NearestTask(NamedTuple):
 def _within_of(
     x: Any, y: Any, *, radius: float, distance: Any, params: Any, options: SearchOptions
 ) -> sparse.csr_array:
-    """Find the pairs of two parts."""
+    """Find the pairs of two partitions."""
     if not (len(x) and len(y)):
         return sparse.csr_array((len(x), len(y)))
     pairs = check_any_pairs(x, y, distance, params, ArgumentNames("within"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labels of dask collections: what they are, their codes and their weights, by partition."""
+"""Labels of dask collections: types, codes and weights, by partition."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class PartitionLabels:
 
 
 def _summary(task: str | None, y: Any, x: Any) -> tuple[Any, Any, int] | None:
-    """Return labels that stand for all, the columns of records without rows, and the number.
+    """Return representative labels, the columns of records without rows, and the number of rows.
 
     Labels are the classes, the range of real values, or the range of each of several labels, with a
     fractional number if any is. None for an empty partition.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collections of objects as partitions, each of which is a task that gives packed objects."""
+"""Collections of objects as partitions: tasks that return packed objects."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Partitions(NamedTuple):
         return not any(map(math.isnan, self.lengths))
 
     def where(self, i: int) -> str:
-        """Return what notes of errors call a part."""
+        """Return the name of a partition in notes of errors."""
         return f"partition {i} of {self.name}" if len(self.partitions) > 1 else ""
 
     def starts(self) -> Delayed:
-        """Return a task that gives the number of each part's first object, and the number of all.
+        """Return a task of the index of each partition's first object, and the total.
 
-        Nothing else needs lengths that are not known; then each part is computed for it.
+        Unknown lengths are needed only here; each partition is then computed for them.
         """
         if self.has_lengths:
             return shared(offsets_of(np.asarray(self.lengths, np.int64)))
@@ -221,7 +221,7 @@ def _starts(*lengths: int) -> np.ndarray:
 
 
 def _row_chunks(n: int, chunks: int | Sequence[int] | None, row_bytes: int) -> tuple[int, ...]:
-    """Return the lengths of the parts of n objects."""
+    """Return the lengths of the partitions of n objects."""
     if isinstance(chunks, (list, tuple)):
         lengths = tuple(integer(f"chunks[{i}]", rows, 0) for i, rows in enumerate(chunks))
         if sum(lengths) != n:
@@ -229,14 +229,14 @@ def _row_chunks(n: int, chunks: int | Sequence[int] | None, row_bytes: int) -> t
         return lengths
     if chunks is None:
         limit = parse_bytes(dask.config.get("array.chunk-size")) // max(1, row_bytes)
-        # With four tasks for each, all threads have work to the end.
+        # With four tasks for each thread, all have work to the end.
         chunks = max(1, min(limit, math.ceil(n / (4 * thread_count()))))
     step = integer("chunks", chunks, 1)
     return tuple(min(step, n - first) for first in range(0, n, step)) or (0,)
 
 
 def row_array(tasks: list[Delayed], lengths: Sequence[float], empty: np.ndarray) -> da.Array:
-    """Return a dask array of which each task gives some rows; `empty` is one without rows."""
+    """Return a dask array with the rows of all tasks; `empty` is an array without rows."""
     blocks = [
         da.from_delayed(task, (rows, *empty.shape[1:]), meta=empty)
         for task, rows in zip(tasks, lengths, strict=True)

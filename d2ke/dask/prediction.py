@@ -187,7 +187,7 @@ def _rows(
 
 
 def _open(X: Any, model: Any, unseen_letters: str, chunks: Any) -> Partitions:
-    """Check what this process can see, and cut X."""
+    """Check the local arguments, and cut X."""
     check_model(model)
     choice("unseen_letters", unseen_letters, ("allow", "refuse"))
     x = partitions_of(
@@ -197,7 +197,7 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any) -> Partitions:
     if model.inputs and is_frame(X):
         check_columns(list(X.columns), model.inputs)
     if x.local is not None:
-        # The workers warn, each of its part.
+        # Each worker warns of its partition.
         model.check_objects(x.local, "refuse" if unseen_letters == "refuse" else None)
     return x
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks of dask, and how their results are merged."""
+"""Tasks of dask, and the merging of their results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def later(
 
 
 def shared(value: Any) -> Delayed:
-    """Return a value that the graph has once, whatever number of tasks use it."""
+    """Return a value that is in the graph once, however many tasks use it."""
     return delayed(value, traverse=False)
 
 

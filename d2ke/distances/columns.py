@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A distance to fixed columns, which are prepared once for rows that come in many calls."""
+"""A distance to fixed columns, which are prepared once for rows of many calls."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Columns:
         compiled.run(out, n_threads, False, report)
 
     def prepared(self, pairs: PairwiseProblem) -> PairwiseProblem:
-        """Return the same pairs of any rows and these columns, which they do not prepare again.
+        """Return the pairs of any rows and these columns, without preparing the columns again.
 
         Blocks of some of the columns are prepared as before.
         """

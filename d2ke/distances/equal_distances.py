@@ -17,7 +17,7 @@ FEW = 3  # pairs of different objects; fewer may well be equally far from each o
 def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
     """Warn if all distances between different objects, at least `FEW` pairs, are equal.
 
-    Only of distances with a name: what a function returns is its author's.
+    Functions of users are not checked.
     """
     row = _named(pairs)
     if row is None:
@@ -59,7 +59,7 @@ def warn_of_first_neighbors(
 
 
 def scale_hint(row: Distance) -> str:
-    """Return the end of a warning: which parameter may be in other units than the objects."""
+    """Return the end of a warning about a parameter whose units may differ from the objects'."""
     return f". Is {row.scale} in the units of the values?" if row.scale else ""
 
 

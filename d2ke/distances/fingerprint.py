@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Digests of inputs: a file is resumed only with the inputs that it was begun with."""
+"""Digests of inputs: a file is resumed only with its original inputs."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class GappedPairs:
 
 
 def _shifted(report: Callable[[int, int], None], before: int, size: int, total: int) -> Report:
-    """Return the report of the next `size` pairs of all, after those before."""
+    """Return the report of the next `size` pairs after `before`."""
     return lambda done, of: report(before + size * done // of, total)
 
 

@@ -96,7 +96,7 @@ class LearnedCosts(Mapping[str, Any]):
     def edits(self) -> list[tuple[str, Any, Any, float]]:
         """Return (edit, wrong letter, right letter, cost) of all edits, the cheapest first.
 
-        A letter that an edit does not have is None. What stands for all other letters is left out.
+        A letter that an edit does not have is None. Costs of all other letters are left out.
         """
         pairs = self["substitution"].items()
         edits = [("substitution", a, b, cost) for (a, b), cost in pairs]
@@ -221,7 +221,7 @@ def learn_costs(
 
 
 def _check_pairs(pairs: Pairs) -> None:
-    """Refuse too few pairs that differ, and what does not fit into memory."""
+    """Refuse too few pairs that differ, and counts that do not fit into memory."""
     x = np.split(pairs.x, pairs.x_offsets[1:-1])
     y = np.split(pairs.y, pairs.y_offsets[1:-1])
     n = sum(not np.array_equal(a, b) for a, b in zip(x, y, strict=True))

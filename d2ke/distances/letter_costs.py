@@ -265,7 +265,7 @@ def prepare_weighted(
     both = np.zeros(max(1, n_letters), np.uint32)
     for objects, codes in ((x, x_codes), (y, y_codes)):
         if len(objects.values):
-            # A letter that occurs nowhere has no code, and no class is looked up for it.
+            # Letters that never occur have no code and need no class.
             both[codes] = costs.classes(objects.alphabet, objects.letters)[objects.values]
     return edits.weighted(
         x_codes, x.offsets, y_codes, y.offsets, same, mode, both, costs.substitution, costs.single,

@@ -25,7 +25,7 @@ def pyarrow(reason: str) -> Any:
 
 
 def read_column(items: Any, name: str) -> Any:
-    """Return what pyarrow reads as a column as a chunked array; None for anything else.
+    """Return a column that pyarrow reads as a chunked array; None for anything else.
 
     Without pyarrow, columns that can be listed (polars, awkward, pandas) are not read as columns.
     """
@@ -46,7 +46,7 @@ def read_column(items: Any, name: str) -> Any:
 
 
 def _imported(pa: Any, items: Any, name: str) -> Any:
-    """Return an array or a chunked array of pyarrow over what a column holds."""
+    """Return an array or a chunked array of pyarrow over the column's data."""
     if isinstance(items, (pa.Array, pa.ChunkedArray)):
         return items
     if _is_old(items):
@@ -76,7 +76,7 @@ def _is_old(items: Any) -> bool:
 
 
 def plain(array: Any) -> Any:
-    """Return an array with its values written out: no dictionary, no view of bytes."""
+    """Return the array without dictionaries and byte views."""
     pa = pyarrow("an Arrow column")
     if isinstance(array, pa.ChunkedArray):
         chunks = array.chunks or [pa.nulls(0, array.type)]
@@ -101,7 +101,7 @@ def first_null(array: Any) -> int | None:
 
 
 def arrow_array(objects: Any) -> Any:
-    """Return what `Objects.to_arrow` does."""
+    """Implement `Objects.to_arrow`."""
     pa = pyarrow("Objects.to_arrow")
     offsets = pa.array(objects.offsets)
     if not objects.has_letters:
@@ -136,7 +136,7 @@ def arrow_array(objects: Any) -> Any:
 
 
 def _tokens(pa: Any, objects: Any) -> Any:
-    """Return all tokens, which must be str, or bytes."""
+    """Return all tokens, which must be all str or all bytes."""
     tokens = [ast.literal_eval(entry.decode("ascii")) for entry in objects.alphabet.tolist()]
     kinds = {type(token) for token in tokens}
     if not (kinds <= {str} or kinds == {bytes}):

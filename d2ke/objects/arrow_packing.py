@@ -87,18 +87,18 @@ def _read_text(array: Any, letters: str, name: str) -> Objects:
 
 
 class _Lists(NamedTuple):
-    """Where the lists of a column begin among their elements, and what errors call the column."""
+    """The offsets of a column's lists in their elements, and its name in errors."""
 
     offsets: NDArray[np.int64]
     name: str
 
     def locate(self, at: int) -> tuple[int, int]:
-        """Return the object of an element, and the element's position in it."""
+        """Return the object of an element, and its position there."""
         i = int(np.searchsorted(self.offsets, at, side="right")) - 1
         return i, int(at - self.offsets[i])
 
     def refuse_null(self, values: Any, width: int = 1) -> None:
-        """Refuse a null among values, of which there are `width` for each element."""
+        """Refuse a null among values, with `width` values for each element."""
         null = first_null(values)
         if null is not None:
             i, at = self.locate(null // width)
@@ -204,7 +204,7 @@ def _read_integers(values: Any, lists: _Lists) -> Objects:
 
 
 def _letters(kind: Any) -> str | None:
-    """Return what letters the strings of a type have; None for other types."""
+    """Return the letters of a type of strings; None for other types."""
     if str(kind) in ("string", "large_string", "string_view"):
         return "str"
     name = str(kind).partition("[")[0]

@@ -63,7 +63,7 @@ class ColumnNames:
         return repr(name) if use is None else f"{name!r} ({NOTES.get(use, use)})"
 
     def check(self, path: Path | str, names: Collection[str], what: str) -> None:
-        """Refuse names that a file does not have, and one name for two arguments."""
+        """Refuse names missing from the file, and one name for two arguments."""
         named = self.explicit if self.rows is None else [*self.explicit, ("ids", self.rows)]
         for argument, name in named:
             if name not in names:

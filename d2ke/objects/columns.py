@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a column holds, whatever container it came in: one reading for text, Arrow and frames."""
+"""Types of columns of any container: one interpretation of text, Arrow and frames."""
 
 from __future__ import annotations
 
@@ -104,19 +104,19 @@ def _type(items: Any, name: str) -> Typed:
 
 
 def _typed(use: str, entries: Any, unit: int = 1, **fields: Any) -> Typed:
-    """Return a column in which no row is without an entry."""
+    """Return a column without missing entries."""
     return Typed(use, entries, np.zeros(len(entries), bool), unit, **fields)
 
 
 def _with_gaps(typed: Typed, gaps: np.ndarray) -> Typed:
-    """Add the rows without an entry, which were left out before typing; NaN is a gap already."""
+    """Add the missing rows, which were left out before typing; NaN is a gap already."""
     rows, missing = np.flatnonzero(~gaps), gaps.copy()
     missing[rows[typed.missing]] = True
     return replace(typed, missing=missing, row=None if typed.row is None else int(rows[typed.row]))
 
 
 def _type_fields(items: Fields, needed: str) -> Typed:
-    """Type a column of text: by its fields, or as is needed."""
+    """Type a column of text by its fields, or as needed."""
     use = needed.removeprefix("naive ")
     if use not in (*NUMERIC, *CLOCKS):
         as_text = use in ("strings", "objects")
@@ -138,7 +138,7 @@ def _type_fields(items: Fields, needed: str) -> Typed:
 
 
 def _type_array(items: np.ndarray, name: str, zone: bool = False) -> Typed:
-    """Type an array; of more than one axis, its rows are objects. Times may have a zone."""
+    """Type an array; rows of a multidimensional array are objects. Times may have a zone."""
     if items.ndim == 0:
         raise ArgumentTypeError(
             name, f"is {items.item()!r}, an array without an axis; an entry for each row is needed"
@@ -297,7 +297,7 @@ def _kind_of(entry: Any) -> Any:
 
 
 def _count(entry: Any, unit: int) -> int:
-    """Return the exact number of parts of a second, `unit` of which make one, since 1970-01-01."""
+    """Return the exact number of 1 / `unit` seconds since 1970-01-01."""
     if isinstance(entry, (np.datetime64, np.timedelta64)):
         typed = _type_clock(np.array([entry]))
         return int(typed.values[0]) * (86400 * unit if typed.use == "dates" else unit // typed.unit)

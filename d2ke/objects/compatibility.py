@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes together: kinds, channels, letters, weights and missing values; and `concatenate`."""
+"""Compatibility of kinds, channels, letters, weights and missing values; and `concatenate`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def channel_order(
 def columns_in_order(
     values: Any, names: tuple[str, ...] | None, name: str, other_name: str = "the training data"
 ) -> Any:
-    """Return a frame with its columns in the order of other names, else `values` as they are."""
+    """Return a frame with its columns in the order of `names`; other values unchanged."""
     channels, order = channel_names(column_names(values), name), None
     if channels is not None and names is not None:
         order = channel_order(channels, names, name, other_name)
@@ -80,7 +80,7 @@ def columns_in_order(
 
 
 def refuse_weights(objects: Objects, name: str, user: str) -> None:
-    """Raise if the objects have weights, which `user` would not look at."""
+    """Raise if the objects have weights, which `user` would ignore."""
     if objects.weights is not None:
         raise TypeError(
             f"{user} does not use weights, but {name} has them; pack the vectors without weights"
@@ -88,7 +88,7 @@ def refuse_weights(objects: Objects, name: str, user: str) -> None:
 
 
 def weights_of_items(items: Sequence[Any], name: str) -> list[Any] | None:
-    """Return the weights that all items bring with them, None if they have none."""
+    """Return the weights of the items, None if they have none."""
     weights = [getattr(item, "weights", None) for item in items]
     for i, masses in enumerate(weights):
         if (masses is None) != (weights[0] is None):
@@ -102,7 +102,7 @@ def weights_of_items(items: Sequence[Any], name: str) -> list[Any] | None:
 
 
 def with_weights(objects: Objects, weights: Objects, name: str) -> Objects:
-    """Return vectors as sets with these weights, which are sets of numbers."""
+    """Return vectors as sets with these weights, given as sets of numbers."""
     if objects.has_letters:
         raise TypeError(f"weights go with sets, but {name} holds {objects.kind}")
     if objects.weights is not None:
@@ -259,7 +259,7 @@ def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[
 
 
 def check_missing(missing: Any) -> None:
-    """Refuse anything but None and "interpolate"."""
+    """Check a rule for missing values: None or "interpolate"."""
     if missing is not None:
         choice("missing", missing, ["interpolate"])
 

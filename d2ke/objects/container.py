@@ -113,7 +113,7 @@ class Objects:
     kind: str
     values: NDArray[Any]
     offsets: NDArray[np.int64]
-    # Never None for strings, which need no check of that where they are known to be strings.
+    # Never None for strings, so that code for strings need not check it.
     alphabet: NDArray[Any] | Any
     letters: str | Any
     weights: NDArray[np.float64] | None
@@ -197,7 +197,7 @@ class Objects:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that the collection holds."""
+        """Size of the collection in bytes."""
         arrays = [getattr(self, name) for name in _ARRAYS]
         return sum(array.nbytes for array in arrays if array is not None)
 
@@ -357,14 +357,14 @@ def from_owned(
     ids: NDArray[Any] | None = None,
     channel_names: tuple[str, ...] | None = None,
 ) -> Objects:
-    """Return Objects of arrays that fit and that nobody else holds, without copy or check."""
+    """Return Objects of consistent, unshared arrays, without copy or check."""
     objects = object.__new__(Objects)
     objects._keep((kind, values, offsets, alphabet, letters, weights, missing, ids, channel_names))
     return objects
 
 
 def with_fields(objects: Objects, **fields: Any) -> Objects:
-    """Return Objects with these values of some fields, which must fit, and all others kept."""
+    """Return Objects with some fields replaced by consistent values."""
     return from_owned(**dict(zip(_FIELDS, _fields_of(objects), strict=True)) | fields)
 
 
@@ -377,7 +377,7 @@ def _copy(array: Any) -> Any:
 
 
 def check_arrays(objects: Objects) -> Objects:
-    """Refuse arrays that do not fit each other: the kernels go where the offsets point.
+    """Refuse inconsistent arrays: the kernels trust the offsets.
 
     `pack` and the readers of files check that the values are finite.
     """
@@ -436,13 +436,13 @@ def check_ids(ids: Any, n: int) -> None:
 
 
 def check_channel_names(names: tuple[str, ...], dim: int) -> None:
-    """Refuse what does not name `dim` channels of vectors."""
+    """Refuse names that do not fit `dim` channels of vectors."""
     if len(set(names)) != dim or len(names) != dim or {*map(type, names)} - {str}:
         raise ValueError(f"channel_names must be {dim} different strings, got {names}")
 
 
 def as_kind(objects: Objects, kind: str) -> Objects | None:
-    """Return the objects as objects of `kind`, without a copy; None if they cannot stand for it."""
+    """Return the objects as objects of `kind`, without a copy; None if they cannot replace it."""
     if objects.kind == kind:
         return objects
     return with_fields(objects, kind=kind) if stands_for(objects.kind, kind) else None

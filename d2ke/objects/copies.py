@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Equal objects of a collection, found once: the distinct objects and how often each occurs."""
+"""The distinct objects of a collection, and how often each occurs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Copies(NamedTuple):
         return np.argsort(self.numbers, kind="stable"), offsets_of(self.counts)
 
     def repeated(self) -> np.ndarray:
-        """Return the positions of the objects that have an equal one before them."""
+        """Return the positions of objects with an earlier equal object."""
         again = np.ones(len(self.numbers), bool)
         again[self.firsts] = False
         return np.flatnonzero(again)
@@ -67,7 +67,7 @@ def find_copies(items: Any) -> Copies:
 
 
 def no_copies(n: int) -> Copies:
-    """Return n objects that count as distinct."""
+    """Return n objects as distinct ones."""
     return Copies(np.arange(n), np.arange(n), np.ones(n, np.int64))
 
 
@@ -87,7 +87,7 @@ def _contents(objects: Objects) -> Iterator[bytes]:
 
 
 def _content(item: Any) -> Hashable:
-    """Return what equal items of a plain type have in common, or the identity of another item."""
+    """Return a key of equal items of a plain type; for any other item its identity."""
     kind = type(item)
     if kind in (str, bytes, int, bool, type(None)):
         return kind, item

@@ -83,14 +83,14 @@ def _problem(field: str) -> str | None:
 
 
 def _about_comma(fields: Sequence[str]) -> str:
-    """Return what to do about fields that all have a comma, which may be a decimal one."""
+    """Return advice about fields with a comma, which may be a decimal comma."""
     if all(map(_THOUSANDS.fullmatch, fields)):
         return "; write a point if the comma is a decimal one, and none between thousands"
     return "; a decimal comma must be a point" if all(map(_COMMA.fullmatch, fields)) else ""
 
 
 def is_gap(field: str) -> bool:
-    """Return whether a field among numbers is empty, or stands for a number that is missing."""
+    """Return whether a field among numbers is empty, or marks a missing number."""
     return field.lower() in GAPS
 
 
@@ -111,9 +111,9 @@ def looks_numeric(fields: Sequence[str]) -> bool:
 
 
 def use_of_fields(fields: Sequence[str]) -> str:
-    """Return what fields hold: numbers, booleans, dates, times, durations, or strings.
+    """Return the use of fields: numbers, booleans, dates, times, durations, or strings.
 
-    All must be of one kind, or stand for a missing entry. Dates are YYYY-MM-DD, or all YYYY-MM (its
+    All must be of one kind, or missing. Dates are YYYY-MM-DD, or all YYYY-MM (its
     first day); times are dates, a T or a blank, HH:MM[:SS[.S]] and perhaps a zone (Z, UTC, +HH:MM);
     durations are "1 days 02:00:00", "26:00:00", "10:05" or "P1DT2H".
     """
@@ -186,7 +186,7 @@ def _span(field: str) -> int | None:
 
 
 def in_mixed_forms(labels: Sequence[str]) -> bool:
-    """Return whether all labels are numbers, and stay text since they are in several forms."""
+    """Return whether all labels are numbers of several forms, which stay text."""
     return not any(map(_problem, labels)) and labels_of_text(labels, str).dtype.kind == "U"
 
 

@@ -42,7 +42,7 @@ class Graphs(NamedTuple):
 
 
 class _Graph(NamedTuple):
-    """One graph as it was read."""
+    """One graph as read."""
 
     edges: Any
     n_nodes: Any
@@ -133,7 +133,7 @@ def _is_graph(graph: Any) -> bool:
 
 
 def _read(graph: Any, i: int, node_label: Any, edge_label: Any) -> _Graph:
-    """Return the edges and labels of one graph, whose values are not checked yet."""
+    """Return the unchecked edges and labels of one graph."""
     if _is_networkx(graph):
         return _read_networkx(graph, i, node_label, edge_label)
     for name, value in (("node_label", node_label), ("edge_label", edge_label)):
@@ -234,7 +234,7 @@ def _label_keys(lists: list[Any], counts: list[int], what: str) -> NDArray[np.ui
 
 
 def _letters(labels: Any, i: int, what: str) -> list[Any]:
-    """Return labels that are all integers or all str; others, and a mixture, are refused."""
+    """Return labels that are all integers or all str; refuse all other labels."""
     items = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     text = bool(items) and isinstance(items[0], str)
     kinds: Any = str if text else (int, np.integer, np.bool_)

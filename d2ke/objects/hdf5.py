@@ -63,7 +63,7 @@ def hdf5_on(fd: int, mode: str, **options: Any) -> Iterator[h5py.File]:
 class _Stream(FileIO):
     """An open file for h5py, which keeps the first error of writing, Ctrl-C included.
 
-    libhdf5 crashes where it could not write all that it had to write. Zeros at the end are not
+    libhdf5 crashes after incomplete writes. Zeros at the end are not
     written: chunks that libhdf5 allocates without values.
     """
 

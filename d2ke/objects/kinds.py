@@ -36,7 +36,7 @@ KINDS = {
 
 
 def find_kind(name: str) -> Kind:
-    """Return the row of a kind that a file names."""
+    """Return the row of a kind named in a file."""
     if name not in KINDS:
         raise ImportError(
             f"holds {name}, a kind that is not known here: import the module that calls "
@@ -46,12 +46,12 @@ def find_kind(name: str) -> Kind:
 
 
 def stands_for(kind: str, other: str) -> bool:
-    """Return whether objects of `kind` may be given where objects of `other` are needed."""
+    """Return whether objects of `kind` may replace objects of `other`."""
     return kind == other or other in KINDS[kind].stands_for
 
 
 def common_kind(kinds: Iterable[str]) -> str:
-    """Return the nearest kind for which objects of all these kinds, stored alike, may stand."""
+    """Return the nearest kind that all these kinds, with one storage, may replace."""
     first, *more = dict.fromkeys(kinds)
     return next(
         kind

@@ -44,7 +44,7 @@ class Layout(NamedTuple):
         return f" (for items of shape {shape}: {self.advice.format(not self.channels_first)})"
 
     def warn(self, name: str, steps: int, channels: int) -> None:
-        """Warn of items that all have more channels than steps, unless a reading was chosen."""
+        """Warn of items that all have more channels than steps, unless a layout was chosen."""
         if self.explicit or not 0 < steps < channels:
             return
         shape = (channels, steps) if self.channels_first else (steps, channels)
@@ -106,7 +106,7 @@ def _from_tslearn(items: Any, name: str) -> tuple[Any, NDArray[Any], bool]:
     return items, items.shape[1] - present[:, ::-1].argmax(axis=1), False
 
 
-# Functions that return series of a library, the lengths of padded ones, and if channels come first.
+# Functions that return a library's series, padded lengths, and whether channels come first.
 LAYOUTS: dict[str, Callable[[Any, str], tuple[Any, Any, bool]]] = {
     "aeon": _from_aeon, "tslearn": _from_tslearn
 }  # fmt: skip

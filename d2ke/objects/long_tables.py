@@ -61,7 +61,7 @@ def read_long(
     )  # fmt: skip
     if missing != "interpolate" or not objects.missing:
         return objects, row_lists, {}
-    # Times are exact integers, of which float64 may not hold the differences.
+    # Times are exact integers, whose differences float64 may not represent.
     since = (
         None
         if clock is None
@@ -72,7 +72,7 @@ def read_long(
 
 
 def refuse_targets(series: Objects, argument: str, name: str) -> None:
-    """Ask what a column is that may hold labels or targets, where nobody named the channels.
+    """Refuse columns that may hold labels or targets, if the channels were not named.
 
     Its name is a usual one of labels, or it has one value in each series.
     """

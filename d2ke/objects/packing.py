@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`pack`: the items are read by the reader of their container, and become `Objects`."""
+"""`pack`: readers of containers turn items into `Objects`."""
 
 from __future__ import annotations
 
@@ -214,10 +214,10 @@ def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = F
 def pack_items(
     items: Any, layout: Layout, name: str, kind: str | None = None, weights: Any = None
 ) -> Objects:
-    """Pack what `pack` takes; its other arguments are checked and in the layout.
+    """Pack the items of `pack`; its other arguments are checked and in the layout.
 
-    Items with weights become sets, packed items are only checked, and all others are read by the
-    reader of their container; a container without a reader becomes a list.
+    Items with weights become sets, packed items are only checked, and the reader of their container
+    reads all others; a container without a reader becomes a list.
     """
     row = KINDS[kind] if kind else None
     if row is not None and row.read is not None and not isinstance(items, Objects):

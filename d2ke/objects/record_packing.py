@@ -123,7 +123,7 @@ def categories(values: Any) -> Column:
 
 
 def pack_table(columns: Any, name: str, kinds: Mapping[str, str], missing: bool = False) -> Records:
-    """Pack what `pack_records` takes; `kinds` are a model's, see `type_column`.
+    """Pack the columns of `pack_records`; `kinds` are a model's, see `type_column`.
 
     Series may have NaN if values may be `missing`.
     """
@@ -168,7 +168,7 @@ def fill_missing(
 
 
 def as_categories(column: Column, name: str) -> Column:
-    """Return a column of text or numbers as one of categories, as a model needs it."""
+    """Return a column of text or numbers as categories, as a model needs."""
     if column.kind in ("missing", "categories"):
         return column
     if not isinstance(column.values, Objects) or column.values.has_letters:
@@ -177,7 +177,7 @@ def as_categories(column: Column, name: str) -> Column:
 
 
 def as_text(column: Column, name: str) -> Column:
-    """Return plain numbers and categories as strings, anything else as it is."""
+    """Return plain numbers and categories as strings, any other column unchanged."""
     if column.kind != "categories" and not (column.kind == "numbers" and column.use == "numbers"):
         return column
     categories = as_categories(column, name)

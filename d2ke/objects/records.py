@@ -50,7 +50,7 @@ class Column:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """The rows of the entries that are there, int64."""
+        """The rows with an entry, int64."""
         return np.flatnonzero(~self.missing)
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ class Records:
 
     @property
     def kind(self) -> str:
-        """What each row is: "records"."""
+        """The kind of each row: "records"."""
         return "records"
 
     @property

@@ -58,12 +58,12 @@ class Table:
         return name == self.index or INDEX.fullmatch(name) is not None
 
     def where(self, row: int, name: str) -> str:
-        """Return what errors call the entry of a row."""
+        """Return the name of a row's entry in errors."""
         row_name = f"row {row}" if self.row_names is None else self.row_names[row]
         return f"{self.path}, {row_name}, column {name!r}"
 
     def head(self, name: str) -> Typed:
-        """Return a typed column of which only the use counts."""
+        """Return a typed column for its use only."""
         if name in self._heads:
             return type_column(self._heads[name], name)
         return self.typed(name)
@@ -146,7 +146,7 @@ def read_ids(ids: Any, n: int | None, name: str = "ids", of: str = "items") -> n
 
 
 def with_ids(items: Any, ids: np.ndarray | None) -> Any:
-    """Return Objects or Records with these ids, without a copy; for None, as they are."""
+    """Return Objects or Records with these ids, without a copy; for None, unchanged."""
     if ids is None:
         return items
     if isinstance(items, Records):
@@ -179,7 +179,7 @@ def arrow_index(table: Any) -> str | None:
 
 
 def index_ids(items: Any) -> np.ndarray | None:
-    """Return the ids of a column or a frame of pandas: its index, if that names all rows."""
+    """Return the index of a column or a frame of pandas if it names all rows."""
     index = index_level(items)
     if index is None or index.hasnans or not len(index):
         return None

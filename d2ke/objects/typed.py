@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Typed columns: their entries as numbers, labels, text, or what orders the rows."""
+"""Typed columns: their entries as numbers, labels, text or sort keys."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Typed:
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows of the entries that are there."""
+        """The rows with an entry."""
         return np.flatnonzero(~self.missing)
 
     @property
@@ -106,7 +106,7 @@ class Typed:
         return ValueError(f"{self.where(int(row))}: the {what} {problem}")
 
     def refuse(self, needed: str) -> Exception:
-        """Return an error about a column that has another use than the needed one."""
+        """Return an error about a column of the wrong use."""
         if self.row is not None:
             return self.error(self.type, self.row, kind=ArgumentTypeError)
         words = {"other": self.type, "missing": "no entry", "objects": "strings or lists"}
@@ -158,7 +158,7 @@ class Typed:
         return result
 
     def keys(self) -> list[Any]:
-        """Return what orders the rows: exact numbers, counts of days or of parts of seconds."""
+        """Return sort keys: exact numbers, counts of days or of parts of seconds."""
         self.need_all("every row of a series needs a time")
         if self.use not in (*NUMERIC, *CLOCKS):
             for row, text in enumerate(self.fields or ()):
@@ -250,7 +250,7 @@ class Typed:
         return np.array(finite_numbers(self._entry_name, self.fields or ()), np.float64)
 
     def row_name(self, row: int) -> str:
-        """Return what errors call a row."""
+        """Return the name of a row in errors."""
         return f"{self.name}[{row}]" if self.where is None else self.where(row)
 
     def _entry_name(self, i: int) -> str:
@@ -278,7 +278,7 @@ def _float(value: Any) -> float:
 
 
 def _iso(count: int, unit: int) -> str:
-    """Return a time in one form for all units: without a fraction of zeros."""
+    """Return a time without trailing zeros, in one form for all units."""
     seconds, rest = divmod(count, unit)
     fraction = str(rest).rjust(len(str(unit)) - 1, "0").rstrip("0")
     return str(np.datetime64(seconds, "s")) + f".{fraction}" * bool(rest)

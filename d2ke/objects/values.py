@@ -19,7 +19,7 @@ INEXACT = (
 
 
 def array_of(item: Any, name: str) -> NDArray[Any]:
-    """Return an item of unknown type as an array; `name` is what errors call it."""
+    """Return an item of unknown type as an array; `name` is its name in errors."""
     if isinstance(item, bytearray):
         raise ArgumentTypeError(name, "is a bytearray; bytes(...) of it is a string")
     try:
@@ -94,7 +94,7 @@ def channel_labels(item: Any, channels_first: bool) -> Any:
 
 
 def channel_names(labels: Any, name: str, index: int | None = None) -> tuple[str, ...] | None:
-    """Return labels of channels as names; None for the default ones, which count from 0."""
+    """Return labels of channels as names; None for default labels, which count from 0."""
     names = None if labels is None else list(labels)
     if names is None or names == list(range(len(names))):
         return None

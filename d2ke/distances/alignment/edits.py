@@ -128,7 +128,7 @@ def align_weighted(
 
 
 def _prices(costs: Costs, codes: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return what operations cost; x and y are the classes of their letters."""
+    """Return the costs of operations; x and y are the classes of their letters."""
     later = np.zeros(len(codes), np.int64)
     later[1:] = codes[1:] == codes[:-1]
     swaps = np.flatnonzero(codes == alignment.TRANSPOSE)

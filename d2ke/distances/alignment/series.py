@@ -48,7 +48,7 @@ class WarpingTable:
         return np.concatenate([*alone, self._path[self._at :]])
 
     def costs(self) -> np.ndarray:
-        """Return what each step of the path adds to the distance."""
+        """Return the cost of each step of the path."""
         path = self.path
         steps = np.zeros(len(path), np.int8)
         if self.cells.leaves_out:
@@ -59,7 +59,7 @@ class WarpingTable:
         return self.cells.costs(path, steps)
 
     def start(self) -> tuple[int, np.ndarray]:
-        """Return the state before the first row: nothing."""
+        """Return the empty state before the first row."""
         return 0, self._row[:0]
 
     def _load(self, state: tuple[int, np.ndarray], end: int) -> None:

@@ -35,7 +35,7 @@ class EditTable:
 
     @property
     def operations(self) -> np.ndarray:
-        """The operations met on the way back so far, first one first."""
+        """The operations traced back so far, in order."""
         return self._operations[self._at :]
 
     def start(self) -> np.ndarray:

@@ -38,7 +38,7 @@ class Table(Protocol):
         """Return the state after rows begin .. end."""
 
     def back(self, state: Any, begin: int, end: int) -> None:
-        """Compute rows begin .. end with all that the way back needs, and go back to `begin`."""
+        """Compute rows begin .. end as tracing back needs them, and go back to `begin`."""
 
 
 class Plan(NamedTuple):
@@ -49,7 +49,7 @@ class Plan(NamedTuple):
     levels: int
 
     def bytes(self, table: Table) -> int:
-        """Return the memory that they take."""
+        """Return the size in bytes."""
         return self.rows * table.row_bytes + self.states * self.levels * table.state_bytes
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a window is nearest to a long series."""
+"""Alignment of a window to its nearest part of a long series."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from d2ke.distances.window_rows import common_exponent, normalized_windows, plan
 def align_window(
     problem: PairwiseProblem, normalize: bool = True, dilation: int = 1
 ) -> dict[str, Any]:
-    """Return the vectors of the window of x that is nearest to y, and what each pair adds."""
+    """Return the vectors of the window of x that is nearest to y, and the cost of each pair."""
     result = np.empty((1, 1))
     problem.compiled().kernel.run(result, 1, False)
     exponent = 0 if normalize else common_exponent(problem.x, problem.y)
