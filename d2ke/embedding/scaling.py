@@ -113,25 +113,41 @@ def moments(Z: np.ndarray | StoredRows) -> tuple[np.ndarray, np.ndarray, np.ndar
     return first[0] + shift, np.sqrt(squares / len(Z)), largest
 
 
-def compress(Z: np.ndarray, n_threads: int | None = None) -> np.ndarray:
-    """Reduce features with more columns than rows to as many columns as rows, in float64.
+def compress(
+    train: np.ndarray, *others: np.ndarray, n_threads: int | None = None
+) -> list[np.ndarray]:
+    """Reduce features with more columns than training rows to as many columns as rows.
 
-    The weights of a model with an L2 penalty lie in the span of the training rows; coordinates in
-    an orthonormal basis of that span give the same model from fewer numbers.
+    The weights of a model with an L2 penalty lie in the span of the training
+    rows; coordinates in an orthonormal basis of that span give the same model
+    and the same predictions from fewer numbers.
+
+    Parameters
+    ----------
+    train, *others : ndarray of float64 or float32, shape (n_i, R)
+        Features; the first ones are the training rows.
+    n_threads : int, optional
+        Threads for the products; None for all that this process may use.
+
+    Returns
+    -------
+    list of ndarray, shape (n_i, at most n)
+        All of them in the basis, float64; as they are if R <= n.
 
     Examples
     --------
     >>> import numpy as np
     >>> from d2ke.embedding.scaling import compress
-    >>> compress(np.array([[3.0, 0.0, 4.0]])).round(9).tolist() in ([[5.0]], [[-5.0]])
-    True
+    >>> train, test = np.array([[3.0, 0.0, 4.0]]), np.array([[1.0, 1.0, 1.0]])
+    >>> [rows.shape for rows in compress(train, test)]
+    [(1, 1), (1, 1)]
     """
-    if Z.shape[1] <= Z.shape[0]:
-        return Z
-    # The basis is Z' U / s for the eigenvectors U and eigenvalues s^2 of Z Z'.
-    Z = Z.astype(np.float64, copy=False)
-    gram = row_products(Z, Z, n_threads)
-    squares, U = np.linalg.eigh(gram)
+    if train.shape[1] <= train.shape[0]:
+        return [train, *others]
+    # The basis is train' U / s for the eigenvectors U and eigenvalues s^2 of train train'.
+    wide = [rows.astype(np.float64, copy=False) for rows in (train, *others)]
+    grams = [row_products(rows, wide[0], n_threads) for rows in wide]
+    squares, U = np.linalg.eigh(grams[0])
     retained = squares > rank_rounding(np.float64) * squares[-1]
-    basis: np.ndarray = U[:, retained] / np.sqrt(squares[retained])
-    return gram @ basis
+    basis = U[:, retained] / np.sqrt(squares[retained])
+    return [gram @ basis for gram in grams]

@@ -102,7 +102,7 @@ def cross_validate_hinge(
     n_classes = int(codes.max()) + 1
     order = np.argsort(costs, kind="stable")
     if F.shape[1] > F.shape[0]:
-        F = compress(F, n_threads)
+        F = compress(F, n_threads=n_threads)[0]
     names = np.unique(folds)
     n_correct = np.zeros(len(costs), dtype=np.int64)
     # The problems of several folds form one block; each leaves out the rows of its fold.

@@ -62,42 +62,52 @@ def test_constant_columns_are_centred_only(value, dtype):
     np.testing.assert_allclose(scaling.apply(test)[:, 1], 3 / np.sqrt(3), rtol=1e-6)
 
 
-def scaled(n, R):
-    Z = features(n, R)
-    return Scaling.fit(Z).apply(Z)
+def scaled_pair(n, m, R):
+    Z = features(n + m, R)
+    scaling = Scaling.fit(Z[:n])
+    return scaling.apply(Z[:n]), scaling.apply(Z[n:])
 
 
 @pytest.mark.parametrize(("n", "R"), [(10, 10), (10, 3), (11, 10)])
 def test_compress_leaves_few_columns_alone(n, R):
-    rows = scaled(n, R)
-    assert compress(rows) is rows
+    rows, others = scaled_pair(n, 4, R)
+    result = compress(rows, others)
+    assert result[0] is rows
+    assert result[1] is others
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5, 64])
 @pytest.mark.parametrize("R", [31, 200])
 def test_compress_keeps_inner_products_with_training_rows(R, n_threads):
-    rows = scaled(30, R)
-    a = compress(rows, n_threads)
+    rows, others = scaled_pair(30, 12, R)
+    a, b, c = compress(rows, others, rows[3:4], n_threads=n_threads)
     # Centred rows are linearly dependent: one column less than rows.
     assert a.shape == (30, 29)
+    assert b.shape == (12, 29)
     np.testing.assert_allclose(a @ a.T, rows @ rows.T, atol=1e-12)
+    np.testing.assert_allclose(b @ a.T, others @ rows.T, atol=1e-12)
+    np.testing.assert_allclose(c, a[3:4], atol=1e-7)
 
 
 def test_compress_rows_of_rank_one_and_zero():
     line = np.outer([1.0, 2.0, -4.0], np.arange(5.0))
-    a = compress(line)
+    a, b = compress(line, np.ones((2, 5)))
     assert a.shape == (3, 1)
     np.testing.assert_allclose(a @ a.T, line @ line.T)
-    assert compress(np.zeros((2, 5))).shape == (2, 0)
+    np.testing.assert_allclose(b @ a.T, np.ones((2, 5)) @ line.T)
+    assert [rows.shape for rows in compress(np.zeros((2, 5)), np.ones((3, 5)))] == [(2, 0), (3, 0)]
 
 
 @pytest.mark.parametrize(("n", "R"), [(30, 100), (201, 1000)])
 def test_compress_gives_the_same_bits_on_any_number_of_threads(n, R):
-    rows = scaled(n, R)
+    rows, others = scaled_pair(n, n // 2, R)
     with threadpool_limits(limits=1, user_api="blas"):
-        expected = compress(rows, 1)
+        expected = compress(rows, others, n_threads=1)
         for n_threads in (2, 3, 4):
-            np.testing.assert_array_equal(compress(rows, n_threads), expected)
+            for found, same in zip(
+                compress(rows, others, n_threads=n_threads), expected, strict=True
+            ):
+                np.testing.assert_array_equal(found, same)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
