@@ -2,6 +2,9 @@
 """Commands that succeed and that are given something wrong, and their tables of results."""
 
 import csv
+import ctypes
+import os
+import shlex
 
 from d2ke.cli.main import main
 
@@ -21,6 +24,16 @@ def refused(capsys, *words):
     assert error.startswith("d2ke: ")
     assert error.count("\n") == 1
     return error
+
+
+def typed(line):
+    """Return the words of a command as the shell of this system reads them."""
+    if os.name != "nt":
+        return shlex.split(line)
+    count, split = ctypes.c_int(), ctypes.windll.shell32.CommandLineToArgvW
+    split.restype = ctypes.POINTER(ctypes.c_wchar_p)
+    words = split(f"d2ke {line}", ctypes.byref(count))
+    return words[1 : count.value]
 
 
 def rows(file):

@@ -2,9 +2,9 @@
 """`d2ke dedupe`: groups in a file, weights from known pairs, and the report."""
 
 import csv
-import shlex
 
 import pytest
+from command_cases import typed
 
 import d2ke
 from d2ke.cli.main import main
@@ -139,7 +139,7 @@ def test_new_rows_join_saved_groups(table, capsys):
         "compared: address (strings, 'levenshtein' within 3)",
         f"next: d2ke dedupe FILE --with {shell_words(str(groups))} --out labels.csv",
     ]
-    command, _, *options = shlex.split(lines[-1].removeprefix("next: d2ke "))
+    command, _, *options = typed(lines[-1].removeprefix("next: d2ke "))
     assert main([command, str(new), *options[:-1], str(out)]) == 0
     assert main(["dedupe", str(new), *map(str, words), "--save", str(groups)]) == 0
     assert len(d2ke.load_duplicates(groups).labels) == 8

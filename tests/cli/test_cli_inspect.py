@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_cases import typed
 
 from d2ke.cli.commands import COMMANDS, STATUSES, TITLE
 from d2ke.cli.main import _parser, main
@@ -57,7 +58,7 @@ def test_the_next_command_reads_the_same(capsys, words, monkeypatch):
     pytest.importorskip("jinja2")
     text = inspect(capsys, words, "--objects", "word,age", "--labels", "language").out
     headline, next_line = text.splitlines()[0], text.splitlines()[-1]
-    command = shlex.split(next_line.removeprefix("next: d2ke "))
+    command = typed(next_line.removeprefix("next: d2ke "))
     assert command[:2] == ["train", str(words)]
     assert command[-2:] == ["--report", "report.html"]
     assert main([*command[:-2], "--R", "8", "--threads", "1"]) == 0
@@ -70,7 +71,7 @@ def test_columns_that_must_be_named_are_listed_first(capsys, words):
     assert [line.split()[0] for line in out.splitlines()[:3]] == ["column", "name", "word"]
     assert "which columns hold the objects, and which the labels?" in out
     # The names that are proposed are read.
-    command = shlex.split(out.splitlines()[-1].removeprefix("next: d2ke inspect "))
+    command = typed(out.splitlines()[-1].removeprefix("next: d2ke inspect "))
     assert command[1:] == ["--objects", "word", "--ids", "name", "--labels", "language"]
     assert "ids from 'name'" in inspect(capsys, *command).out
 
@@ -109,7 +110,7 @@ def test_other_commands_come_next(capsys, words, monkeypatch):
     assert "next: d2ke neighbors" in text
     commands = [line.removeprefix("next: d2ke ") for line in text.splitlines()[-2:]]
     for command in (commands[0], commands[1].replace("clusters 5", "clusters 2")):
-        assert main([*shlex.split(command.replace("--k 5", "--k 2")), "--threads", "1"]) == 0
+        assert main([*typed(command.replace("--k 5", "--k 2")), "--threads", "1"]) == 0
     words.write_text(WORDS.replace("b,sitten,en", "b,sitten,"), "utf-8")
     text = inspect(capsys, words, "--objects", "word", "--labels", "language").out
     assert "2 classes: de (2), en (1); 1 objects without" in text
@@ -185,7 +186,7 @@ def test_names_with_commas(capsys, tmp_path, monkeypatch):
     Path("people.csv").write_text("\n".join(['"last, first",age,label', *lines, ""]), "utf-8")
     named = "--objects", '"last, first",age'
     text = inspect(capsys, "people.csv", *named).out
-    command = shlex.split(text.splitlines()[-1].removeprefix("next: d2ke "))
+    command = typed(text.splitlines()[-1].removeprefix("next: d2ke "))
     assert command[:4] == ["train", "people.csv", *named]
     radius = "--radius", '"last, first"=2,age=1'
     assert main(["dedupe", "people.csv", *named, *radius, "--out", "groups.csv"]) == 0

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every command that `d2ke inspect` prints runs, whatever the table."""
 
-import shlex
-
 import pytest
+from command_cases import typed
 
 from d2ke.cli.main import main
 
@@ -46,4 +45,4 @@ def test_commands_that_are_printed_run(case, tmp_path, monkeypatch, capsys):
             words = [*words[: words.index("--report")], "--R", "8"]
         assert main([*words, "--threads", "1"]) == 0, (words, capsys.readouterr().err)
         lines = capsys.readouterr().out.splitlines() if words[0] == "inspect" else []
-        todo += [shlex.split(line)[2:] for line in lines if line.startswith("next: ")]
+        todo += [typed(line)[2:] for line in lines if line.startswith("next: ")]

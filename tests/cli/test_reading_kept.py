@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a file was read is kept in the model and used again; `inspect` asks one question."""
 
-import shlex
-
 import numpy as np
 import pytest
-from command_cases import refused, run
+from command_cases import refused, run, typed
 from scipy.io import savemat
 
 from d2ke.cli.main import main
@@ -107,7 +105,7 @@ def proposed(capsys, file, *options):
     out = run_inspect(capsys, file, *options)
     line = out.splitlines()[-1]
     assert line.startswith("next: d2ke ")
-    command = shlex.split(line.removeprefix("next: d2ke "))
+    command = typed(line.removeprefix("next: d2ke "))
     return proposed(capsys, *command[1:]) if command[0] == "inspect" else command
 
 
@@ -147,7 +145,7 @@ def test_inspect_counts_labels_that_may_be_missing(tmp_path, capsys):
     options = ["--objects", "word", "--na-values", "NA"]
     out = run_inspect(capsys, file, *options)
     assert "labels: 2 classes: x (2), y (2); 2 objects without" in out
-    command = shlex.split(out.splitlines()[-1].removeprefix("next: d2ke "))
+    command = typed(out.splitlines()[-1].removeprefix("next: d2ke "))
     assert command[0] == "propagate"
     command[command.index("labels.csv")] = str(tmp_path / "labels.csv")
     assert "given: labels of 4 objects of 2 classes" in run_command(capsys, command)
